@@ -1,0 +1,208 @@
+"""What every backend is: how it is declared, asked to export a model, and what it gives back."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = [
+    "Backend",
+    "BackendIncompatibleError",
+    "BackendUnavailableError",
+    "BakedRead",
+    "ExportError",
+    "ExportOptions",
+    "ExportedModel",
+    "Selection",
+    "UnsupportedOutputError",
+    "Variant",
+    "WeightsInlinedError",
+]
+
+
+class ExportError(Exception):
+    """Base of every error that a backend raises on purpose."""
+
+
+class BackendUnavailableError(ExportError):
+    """The backend cannot run in this environment; ``install`` is the command that mends it."""
+
+    def __init__(self, message: str, install: str) -> None:
+        super().__init__(f"{message} Install it with: {install}")
+        self.install = install
+
+
+class BackendIncompatibleError(ExportError):
+    """The installed toolkit does not have the interface that the backend was written for.
+
+    It concerns the environment and not one model, so a run reports it once.
+    """
+
+
+class UnsupportedOutputError(ExportError):
+    """The backend cannot carry a leaf of the model's output."""
+
+
+class WeightsInlinedError(ExportError):
+    """The exported program holds its weights as constants and cannot be given others."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A choice among named parts: all of them, none, or those that are listed."""
+
+    everything: bool = True
+    names: frozenset[str] = frozenset()
+
+    @classmethod
+    def parse(cls, text: str) -> Selection:
+        """Read ``on``, ``off`` or a comma-separated list of names."""
+        if text in ("on", "off"):
+            return cls(everything=text == "on")
+        return cls(False, frozenset(name.strip() for name in text.split(",") if name.strip()))
+
+    def __contains__(self, name: str) -> bool:
+        return self.everything or name in self.names
+
+    def __bool__(self) -> bool:
+        return self.everything or bool(self.names)
+
+    def __str__(self) -> str:
+        if self.everything:
+            return "on"
+        return ",".join(sorted(self.names)) or "off"
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way in which a backend exports a model class; each gives one test per class."""
+
+    dynamic: bool
+    generate: bool = False
+    static_cache: bool = False
+    delegate: str | None = None
+
+
+@dataclass(frozen=True)
+class ExportOptions:
+    """How one model is exported.
+
+    Attributes:
+        runtime: Runtime or delegate, already resolved by `Backend.resolve_runtime`.
+        dynamic: Whether the exported model must take sizes other than those of the inputs.
+        patches: Trace patches that may be applied.
+        guard: Whether an op that would kill the process raises instead.
+        workdir: Directory for what a compiler writes; the caller removes it.
+    """
+
+    runtime: str | None = None
+    dynamic: bool = False
+    patches: Selection = dataclasses.field(default_factory=Selection)
+    guard: bool = True
+    workdir: Path | None = None
+
+
+@dataclass(frozen=True)
+class BakedRead:
+    """A value that the trace read from an input, and so fixed in the exported program.
+
+    Attributes:
+        op: The op that read it, such as ``aten::_local_scalar_dense``.
+        operands: Names of the inputs that the value derives from.
+        source: ``file.py:line`` of the model's code, when it is known.
+    """
+
+    op: str
+    operands: tuple[str, ...]
+    source: str | None
+
+    def __str__(self) -> str:
+        where = f" at {self.source}" if self.source else ""
+        return f"{self.op} of {', '.join(self.operands)}{where}"
+
+
+class ExportedModel(ABC):
+    """A model that a backend has exported.
+
+    Attributes:
+        patches: Names of the trace patches that were applied.
+        lowerings: Names of the lowerings that were applied.
+        baked_reads: Values read from inputs while tracing.
+        runnable: False where the program can be compiled but not run (no device).
+    """
+
+    patches: tuple[str, ...] = ()
+    lowerings: tuple[str, ...] = ()
+    baked_reads: tuple[BakedRead, ...] = ()
+    runnable: bool = True
+
+    @abstractmethod
+    def __call__(self, inputs: Mapping[str, Any]) -> Any:
+        """Run on keyword inputs; the result has the structure of the model's own output.
+
+        Tensors of the result are on the CPU. The inputs are not changed.
+        """
+
+    @abstractmethod
+    def with_weights(self, model: torch.nn.Module) -> ExportedModel:
+        """The same program with the weights of `model`, not exported again.
+
+        Raises:
+            WeightsInlinedError: The program holds its weights as constants.
+        """
+
+
+class Backend(ABC):
+    """A backend: static facts that are read without importing torch, and `export`.
+
+    Attributes:
+        name: Facet of scopes and the value of ``--backend``.
+        test_prefix: What stands in test names and markers: ``<test_prefix>_export_test``.
+        variants: The variants that give one test each per model class.
+        runtimes: The runtimes or delegates that it has, as facets of scopes.
+        can_crash: Whether exporting can kill the process, so that cases are isolated.
+        chunks_batch: Whether ``dynamic`` means that axis 0 is split into chunks of the traced
+            batch, so that it only applies to models whose samples do not mix.
+        preload: Modules that a fork server imports before it forks; none may touch a device.
+        distributions: Distributions whose versions go into every result.
+    """
+
+    name: ClassVar[str]
+    test_prefix: ClassVar[str]
+    variants: ClassVar[tuple[Variant, ...]]
+    runtimes: ClassVar[tuple[str, ...]] = ()
+    can_crash: ClassVar[bool] = False
+    chunks_batch: ClassVar[bool] = False
+    preload: ClassVar[tuple[str, ...]] = ("torch", "transformers")
+    distributions: ClassVar[tuple[str, ...]] = ("torch", "transformers")
+
+    @abstractmethod
+    def resolve_runtime(self, requested: str = "auto") -> str | None:
+        """The runtime that will be used, found without importing torch.
+
+        Raises:
+            BackendUnavailableError: Nothing that is installed can serve `requested`.
+        """
+
+    @abstractmethod
+    def tolerance(self, runtime: str | None) -> float:
+        """Default absolute and relative tolerance of outputs against eager."""
+
+    @abstractmethod
+    def export(
+        self, model: torch.nn.Module, inputs: Mapping[str, Any], options: ExportOptions
+    ) -> ExportedModel:
+        """Export `model`, in eval mode on the CPU, for keyword `inputs`.
+
+        The model and the inputs are as they were before when this returns or raises.
+
+        Raises:
+            ExportError: What the backend itself refuses; the toolkit's own errors pass through.
+        """

@@ -1,0 +1,140 @@
+"""The result of one case, as it is written to ``results.jsonl``."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from testing.cases import ExportCase
+
+__all__ = ["CaseResult", "LeafMetrics", "Outcome"]
+
+
+class Outcome(str, Enum):
+    """How a case ended."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    CRASHED = "crashed"
+    TIMEOUT = "timeout"
+    SKIPPED = "skipped"
+    NOT_APPLICABLE = "not_applicable"
+    EXPORTED = "exported"
+    XFAILED = "xfailed"
+    XPASSED = "xpassed"
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether a run with this outcome must not end in success."""
+        return self in (Outcome.FAILED, Outcome.CRASHED, Outcome.TIMEOUT, Outcome.XPASSED)
+
+
+@dataclass(frozen=True)
+class LeafMetrics:
+    """How far one output leaf is from eager, over every compared element, in float64.
+
+    Attributes:
+        max_abs: Largest absolute difference.
+        max_rel: Largest difference relative to eager's value.
+        cosine: Cosine similarity; None where either side has no norm.
+        pearson: Pearson correlation; None where either side is constant.
+        mismatched: Share of elements outside the tolerance, 0 to 1.
+    """
+
+    max_abs: float
+    max_rel: float
+    cosine: float | None
+    pearson: float | None
+    mismatched: float
+
+
+@dataclass
+class CaseResult:
+    """One row of ``results.jsonl``; absent values are None. See the README for the columns."""
+
+    case_id: str
+    model_type: str | None
+    model_class: str
+    backend: str
+    runtime: str | None
+    variant: str
+    generate: bool
+    static_cache: bool
+    outcome: Outcome
+    component: str | None = None
+    attempt: int = 1
+    stage: str | None = None
+    signal: str | None = None
+    exit_code: int | None = None
+    op: str | None = None
+    operand: str | None = None
+    op_source: str | None = None
+    source: str | None = None
+    baked_reads: list[str] = field(default_factory=list)
+    message: str | None = None
+    scope: str | None = None
+    reason: str | None = None
+    patches: list[str] = field(default_factory=list)
+    lowerings: list[str] = field(default_factory=list)
+    metrics: dict[str, LeafMetrics] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+    peak_rss_mb: float | None = None
+    versions: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, case: ExportCase, case_id: str, outcome: Outcome, **values: Any) -> CaseResult:
+        """A result of `case`, with `values` for the remaining columns."""
+        return cls(
+            case_id=case_id,
+            model_type=case.model_type,
+            model_class=case.model_class,
+            backend=case.backend,
+            runtime=case.runtime or case.delegate,
+            variant=case.variant,
+            generate=case.generate,
+            static_cache=case.static_cache,
+            outcome=outcome,
+            **values,
+        )
+
+    def to_json(self) -> str:
+        """One line of JSON; figures that JSON has no number for become strings."""
+        row = _json_safe(dataclasses.asdict(self))
+        return json.dumps(row, ensure_ascii=True, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, line: str) -> CaseResult:
+        """Read a line that `to_json` wrote; columns of newer versions are ignored.
+
+        Raises:
+            ValueError: The line is no result.
+        """
+        row = json.loads(line)
+        if not isinstance(row, dict) or "case_id" not in row:
+            raise ValueError(f"not a result: {line[:80]!r}")
+        known = {f.name for f in dataclasses.fields(cls)}
+        row = {name: value for name, value in row.items() if name in known}
+        row["outcome"] = Outcome(row["outcome"])
+        row["metrics"] = {
+            leaf: LeafMetrics(**{k: None if v is None else float(v) for k, v in m.items()})
+            for leaf, m in row.get("metrics", {}).items()
+        }
+        return cls(**row)
+
+
+def _json_safe(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _json_safe(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_json_safe(item) for item in value]
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    return str(value)
