@@ -50,8 +50,8 @@ def _children(value: Any) -> list[tuple[str, Any]] | None:
     if isinstance(value, Mapping):
         return [(str(key), item) for key, item in value.items()] or None
     if isinstance(value, (list, tuple)):
-        names = getattr(value, "_fields", None) or map(str, range(len(value)))
-        return list(zip(names, value)) or None
+        names = getattr(value, "_fields", None) or [str(i) for i in range(len(value))]
+        return list(zip(names, value, strict=True)) or None
     if dataclasses.is_dataclass(value):
         return [(f.name, getattr(value, f.name)) for f in dataclasses.fields(value)] or None
     if type(value).__module__.partition(".")[0] in ("builtins", "torch", "numpy"):

@@ -120,10 +120,13 @@ class CaseResult:
         row = {name: value for name, value in row.items() if name in known}
         row["outcome"] = Outcome(row["outcome"])
         row["metrics"] = {
-            leaf: LeafMetrics(**{k: None if v is None else float(v) for k, v in m.items()})
-            for leaf, m in row.get("metrics", {}).items()
+            leaf: _metrics_from(values) for leaf, values in row.get("metrics", {}).items()
         }
         return cls(**row)
+
+
+def _metrics_from(values: dict[str, Any]) -> LeafMetrics:
+    return LeafMetrics(**{k: v if v is None else float(v) for k, v in values.items()})
 
 
 def _json_safe(value: Any) -> Any:

@@ -21,12 +21,9 @@ class Inputs(Protocol):
         unchanged: Leaves in which no fresh set can differ from the traced one, each with why.
     """
 
-    @property
-    def batch_size(self) -> int: ...
-    @property
-    def families(self) -> tuple[str, ...]: ...
-    @property
-    def unchanged(self) -> Mapping[str, str]: ...
+    batch_size: int
+    families: tuple[str, ...]
+    unchanged: Mapping[str, str]
 
     def traced(self) -> dict[str, Any]:
         """Keyword inputs of the trace: real padding in the masks."""
