@@ -1,0 +1,198 @@
+"""Model classes of the installed transformers, read with `ast`: it is not imported."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import importlib.util
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+__all__ = [
+    "TransformersMissingError",
+    "UnknownModelTypeError",
+    "classes_of",
+    "known_classes",
+    "model_type_of",
+    "model_types",
+    "model_types_of",
+    "module_of",
+    "nearest",
+    "transformers_root",
+]
+
+_MODEL_TABLE = re.compile(r"MODEL_(\w+_)?NAMES")
+_AUTO = Path("models", "auto")
+
+
+class TransformersMissingError(ImportError):
+    """transformers is not installed, so that its model classes cannot be listed."""
+
+    def __init__(self) -> None:
+        super().__init__("transformers is not installed; install it with: make models")
+
+
+class UnknownModelTypeError(LookupError):
+    """The auto mappings of the installed transformers give this model type no class."""
+
+    def __init__(self, model_type: str) -> None:
+        close = difflib.get_close_matches(model_type, model_types(), n=3)
+        hint = f"; nearest: {', '.join(close)}" if close else ""
+        super().__init__(f"transformers has no model type {model_type!r}{hint}")
+        self.model_type = model_type
+
+
+def transformers_root() -> Path:
+    """Directory of the installed transformers.
+
+    Raises:
+        TransformersMissingError: It is not installed.
+    """
+    # A dotted name ("transformers.models") would import the package, and torch with it.
+    spec = importlib.util.find_spec("transformers")
+    if spec is None or spec.origin is None:
+        raise TransformersMissingError
+    return Path(spec.origin).parent
+
+
+def model_types() -> tuple[str, ...]:
+    """Every model type that an auto mapping gives a class, in the order of the mappings."""
+    return tuple(_classes_by_type(transformers_root()))
+
+
+def classes_of(model_type: str) -> tuple[str, ...]:
+    """Every class that the auto mappings give `model_type`, in their order.
+
+    Raises:
+        UnknownModelTypeError: No mapping has it; the message names the nearest.
+    """
+    classes = _classes_by_type(transformers_root()).get(model_type)
+    if classes is None:
+        raise UnknownModelTypeError(model_type)
+    return classes
+
+
+def known_classes() -> frozenset[str]:
+    """Every class that an auto mapping reaches."""
+    return frozenset(_types_by_class(transformers_root()))
+
+
+def model_types_of(model_class: str) -> tuple[str, ...]:
+    """Every model type that is mapped to `model_class`; empty when none is."""
+    return _types_by_class(transformers_root()).get(model_class, ())
+
+
+def model_type_of(model_class: str) -> str | None:
+    """The model type that `model_class` belongs to, or None.
+
+    Where several types share a class (``bart`` serves others), it is the one whose package
+    defines it.
+    """
+    types = model_types_of(model_class)
+    if len(types) < 2:
+        return types[0] if types else None
+    module = module_of(model_class) or ""
+    root = transformers_root()
+    packages = {kind: f"transformers.models.{_package(root, kind)}." for kind in types}
+    return next((kind for kind in types if module.startswith(packages[kind])), types[0])
+
+
+def module_of(model_class: str) -> str | None:
+    """Module that defines `model_class`, "transformers.models.bert.modeling_bert", or None."""
+    return _module_of(transformers_root(), model_class)
+
+
+def nearest(name: str, count: int = 3) -> list[str]:
+    """The known class names most like `name`, best first."""
+    return difflib.get_close_matches(name, sorted(known_classes()), n=count)
+
+
+@cache
+def _classes_by_type(root: Path) -> dict[str, tuple[str, ...]]:
+    found: dict[str, dict[str, None]] = {}
+    for table, entries in _tables(root / _AUTO / "modeling_auto.py"):
+        if _MODEL_TABLE.fullmatch(table):
+            for model_type, names in entries:
+                found.setdefault(model_type, {}).update(dict.fromkeys(names))
+    return {model_type: tuple(names) for model_type, names in found.items()}
+
+
+@cache
+def _types_by_class(root: Path) -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    for model_type, names in _classes_by_type(root).items():
+        for name in names:
+            found.setdefault(name, []).append(model_type)
+    return {name: tuple(types) for name, types in found.items()}
+
+
+@cache
+def _package(root: Path, model_type: str) -> str:
+    """Package of a model type below ``transformers.models``."""
+    name = _special_packages(root).get(model_type, model_type.replace("-", "_"))
+    is_deprecated = (root / "models" / "deprecated" / name).is_dir()
+    return f"deprecated.{name}" if is_deprecated else name
+
+
+@cache
+def _special_packages(root: Path) -> dict[str, str]:
+    # transformers 5 keeps this table in a file of its own.
+    files = [root / _AUTO / name for name in ("configuration_auto.py", "auto_mappings.py")]
+    return {
+        model_type: names[0]
+        for file in files
+        if file.exists()
+        for table, entries in _tables(file)
+        if table == "SPECIAL_MODEL_TYPE_TO_MODULE_NAME"
+        for model_type, names in entries
+    }
+
+
+@cache
+def _module_of(root: Path, model_class: str) -> str | None:
+    definition = re.compile(rf"^class {re.escape(model_class)}\b", re.MULTILINE)
+    for file in _modeling_files(root, model_class):
+        if definition.search(file.read_text(encoding="utf-8")):
+            return ".".join(("transformers", *file.relative_to(root).with_suffix("").parts))
+    return None
+
+
+def _modeling_files(root: Path, model_class: str) -> Iterator[Path]:
+    """Files that may define the class: first those of its own packages, then all."""
+    for model_type in _types_by_class(root).get(model_class, ()):
+        package = Path("models", *_package(root, model_type).split("."))
+        yield from sorted((root / package).glob("modeling_*.py"))
+    yield from sorted((root / "models").rglob("modeling_*.py"))
+
+
+def _tables(file: Path) -> Iterator[tuple[str, list[tuple[str, list[str]]]]]:
+    """Every module-level ``NAME = OrderedDict([(key, value), …])`` of a file."""
+    for statement in ast.parse(file.read_text(encoding="utf-8")).body:
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+            yield statement.targets[0].id, list(_entries(statement.value))
+
+
+def _entries(value: ast.expr) -> Iterator[tuple[str, list[str]]]:
+    """The literal entries in an expression; what is computed at import is not seen."""
+    for node in ast.walk(value):
+        pairs: list[tuple[ast.expr | None, ast.expr]] = []
+        if isinstance(node, ast.Dict):
+            pairs = list(zip(node.keys, node.values, strict=True))
+        elif isinstance(node, ast.List):
+            pairs = [pair for element in node.elts if (pair := _as_pair(element))]
+        for key, item in pairs:
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                yield key.value, _strings(item)
+
+
+def _as_pair(node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
+    if isinstance(node, ast.Tuple) and len(node.elts) == 2:
+        return node.elts[0], node.elts[1]
+    return None
+
+
+def _strings(node: ast.expr) -> list[str]:
+    found = [n.value for n in ast.walk(node) if isinstance(n, ast.Constant)]
+    return [value for value in found if isinstance(value, str)]
