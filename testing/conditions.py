@@ -1,0 +1,108 @@
+"""Conditions on installed distributions: the ``when`` of an entry in ``skips.py``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
+from typing import TypeAlias
+
+from packaging.markers import InvalidMarker, Marker
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+__all__ = ["Condition", "ConditionError", "Installed", "installed_version"]
+
+Installed: TypeAlias = Callable[[str], "Version | None"]
+"""Gives the version of an installed distribution, None when it is absent."""
+
+# PyPI's torch-neuronx is an empty 1.0 that holds the name; AWS's own starts at 1.11.
+_PLACEHOLDERS = {"torch-neuronx": Version("1.0")}
+
+
+class ConditionError(ValueError):
+    """A ``when`` that cannot be read, or a version that cannot be compared."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Requirements that must all hold, and a marker for Python and the platform.
+
+    Attributes:
+        requirements: Of installed distributions, such as ``torch-neuronx<2.9``.
+        marker: Of the environment, such as ``python_version < "3.12"``.
+    """
+
+    requirements: tuple[Requirement, ...]
+    marker: Marker | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Condition:
+        """Read requirements joined by ``and``, then optionally ``;`` and a marker.
+
+        Raises:
+            ConditionError: A part is neither, or the text is empty.
+        """
+        left, _, right = text.partition(";")
+        parts = re.split(r"\s+and\s+", left.strip()) if left.strip() else []
+        if not parts and not right.strip():
+            raise ConditionError("a condition needs a requirement or a marker")
+        requirements = tuple(_requirement(part) for part in parts)
+        return cls(requirements, _marker(right) if right.strip() else None)
+
+    def holds(self, installed: Installed | None = None) -> bool:
+        """Whether all of it is so here; an absent distribution never fulfils a requirement.
+
+        Args:
+            installed: Gives the versions; what this interpreter has by default.
+        """
+        version_of = installed or installed_version
+        met = all(_is_met(requirement, version_of) for requirement in self.requirements)
+        return met and (self.marker is None or self.marker.evaluate())
+
+
+@cache
+def installed_version(name: str) -> Version | None:
+    """Version of an installed distribution; None when it is absent or only holds a name.
+
+    Raises:
+        ConditionError: Its version does not follow PEP 440.
+    """
+    try:
+        text = metadata.version(name)
+        version = Version(text)
+    except metadata.PackageNotFoundError:
+        return None
+    except InvalidVersion:
+        raise ConditionError(f"version {text!r} of {name} cannot be compared") from None
+    return None if _PLACEHOLDERS.get(canonicalize_name(name)) == version else version
+
+
+def _is_met(requirement: Requirement, installed: Installed) -> bool:
+    version = installed(requirement.name)
+    # A nightly or release candidate that is installed counts as the version that it says.
+    return version is not None and requirement.specifier.contains(version, prereleases=True)
+
+
+def _requirement(text: str) -> Requirement:
+    try:
+        requirement = Requirement(text)
+    except InvalidRequirement as error:
+        raise ConditionError(f"{text!a} is no requirement: {_first_line(error)}") from None
+    if requirement.url or requirement.extras:
+        raise ConditionError(f"{text!a}: a name and versions, without URL or extras")
+    return requirement
+
+
+def _marker(text: str) -> Marker:
+    try:
+        return Marker(text.strip())
+    except InvalidMarker as error:
+        raise ConditionError(f"{text.strip()!a} is no marker: {_first_line(error)}") from None
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]

@@ -1,0 +1,116 @@
+"""Which entry of ``skips.py`` applies to a case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from testing.cases import ExportCase
+from testing.conditions import Condition, Installed
+from testing.entries import Skip, Tolerance
+from testing.scopes import Scope, scopes_of
+from testing.skip_file import (
+    EXPORT_SKIPS,
+    ONNX_DISABLE_OPTIMIZE,
+    TOLERANCES,
+    Entry,
+    SkipFileError,
+    read,
+)
+
+__all__ = ["DEFAULT_PATH", "Entry", "Registry", "SkipFileError"]
+
+DEFAULT_PATH = Path(__file__).resolve().parent.parent / "skips.py"
+"""The project's own file; beside this package in a checkout and when it is installed."""
+
+
+class Registry:
+    """The entries of one file, looked up by case.
+
+    Names match whole and the order of the file has no influence.
+    """
+
+    def __init__(
+        self,
+        entries: Iterable[Entry] = (),
+        path: Path = DEFAULT_PATH,
+        installed: Installed | None = None,
+    ) -> None:
+        """Take entries that were checked.
+
+        Args:
+            entries: Entries of one file.
+            path: The file, for messages.
+            installed: Gives the versions that ``when`` is held against.
+        """
+        self.entries = tuple(entries)
+        self.path = path
+        self._installed = installed
+        self._by_key = {(e.table, e.scope, e.model_class): e for e in self.entries}
+
+    @classmethod
+    def load(cls, path: Path | str | None = None) -> Registry:
+        """Read a file, the project's own by default.
+
+        Raises:
+            SkipFileError: It has problems; the message gives file and line of each.
+        """
+        file = Path(path) if path is not None else DEFAULT_PATH
+        entries, problems = read(file)
+        if problems:
+            raise SkipFileError(file, problems)
+        return cls(entries, file)
+
+    def skip_for(self, case: ExportCase, component: str | None = None) -> Entry | None:
+        """The broadest entry that skips `case`; ``.exactness`` entries never do.
+
+        Args:
+            case: The case, its runtime resolved.
+            component: A component of the case; entries that name one skip only that.
+        """
+        return next(self.matches(case, EXPORT_SKIPS, component=component), None)
+
+    def exactness_for(self, case: ExportCase) -> Entry | None:
+        """The broadest entry under which figures of `case` cannot fail it."""
+        return next(self.matches(case, EXPORT_SKIPS, exactness=True), None)
+
+    def optimizer_off_for(self, case: ExportCase) -> Entry | None:
+        """The broadest entry that turns the ONNX optimizer off for `case`."""
+        return next(self.matches(case, ONNX_DISABLE_OPTIMIZE), None)
+
+    def tolerance_for(self, case: ExportCase, default: float) -> Tolerance:
+        """Tolerance of the narrowest entry that applies to `case`, else the backend's.
+
+        Args:
+            case: The case, its runtime resolved.
+            default: Absolute and relative tolerance of the backend.
+        """
+        values = [entry.value for entry in self.matches(case, TOLERANCES)]
+        given = [value for value in values if isinstance(value, Tolerance)]
+        return given[-1] if given else Tolerance(atol=default, rtol=default)
+
+    def matches(
+        self,
+        case: ExportCase,
+        table: str,
+        *,
+        exactness: bool = False,
+        component: str | None = None,
+    ) -> Iterator[Entry]:
+        """Every entry of `table` that applies to `case`, from broad to narrow."""
+        for scope in scopes_of(case, exactness=exactness):
+            entry = self.find(table, scope, case.model_class)
+            if entry and self._applies(entry, component):
+                yield entry
+
+    def find(self, table: str, scope: Scope, model_class: str) -> Entry | None:
+        """The entry under exactly this scope and name, whether or not its ``when`` holds."""
+        return self._by_key.get((table, scope, model_class))
+
+    def _applies(self, entry: Entry, component: str | None) -> bool:
+        if not isinstance(entry.value, Skip):
+            return True
+        if entry.value.component not in (None, component):
+            return False
+        when = entry.value.when
+        return when is None or Condition.parse(when).holds(self._installed)
