@@ -1,0 +1,97 @@
+"""Run one case, in a child where it can kill the process, and turn its end into a result."""
+
+from __future__ import annotations
+
+import atexit
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from exporters import get_backend
+from exporters.base import Backend
+from testing.isolation import ForkServer, ModuleSpec, Task
+from testing.results import CaseResult, Outcome
+from testing.settings import CaseRequest
+from testing.verdicts import result_of, with_op
+
+__all__ = ["close_servers", "execute", "is_isolated"]
+
+_TARGET: Final = "testing.child:main"
+# What a case's child would otherwise import for itself, each time anew.
+_PRELOAD: Final = ("testing.child",)
+_servers: dict[str, ForkServer] = {}
+
+
+def execute(request: CaseRequest) -> CaseResult:
+    """Run a case to its result; only Ctrl-C and its like pass through.
+
+    A case that dies with the lowering guard off is run once more with it on, in a new child,
+    since the op that killed a process cannot be known from the dead.
+    """
+    backend = get_backend(request.case.backend)
+    if not is_isolated(request, backend):
+        return _in_process(request, backend)
+    result = _in_child(request, backend)
+    if result.outcome is Outcome.CRASHED and backend.can_crash and not request.guard:
+        return with_op(result, _in_child(replace(request, guard=True), backend))
+    return result
+
+
+def is_isolated(request: CaseRequest, backend: Backend) -> bool:
+    """Whether the case gets a process of its own."""
+    if request.settings.isolate == "auto":
+        return backend.can_crash
+    return request.settings.isolate == "always"
+
+
+def close_servers() -> None:
+    """End every fork server of this process; one that is needed again is started again."""
+    while _servers:
+        _servers.popitem()[1].close()
+
+
+atexit.register(close_servers)
+
+
+def _in_process(request: CaseRequest, backend: Backend) -> CaseResult:
+    os.environ.update(_environment(backend))
+    from testing.child import run_case
+
+    return run_case(request, lambda stage: None)
+
+
+def _in_child(request: CaseRequest, backend: Backend) -> CaseResult:
+    task = Task(
+        target=_TARGET,
+        payload=request.to_dict(),
+        timeout=request.timeout,
+        modules=_modules(request),
+    )
+    return result_of(_server(backend).run(task), request, backend)
+
+
+def _server(backend: Backend) -> ForkServer:
+    if backend.name not in _servers:
+        _servers[backend.name] = ForkServer((*backend.preload, *_PRELOAD), _environment(backend))
+    return _servers[backend.name]
+
+
+def _modules(request: CaseRequest) -> tuple[ModuleSpec, ...]:
+    """The model's own module and the test module, imported once for all their cases."""
+    from testing.auto_classes import module_of
+
+    modeling = module_of(request.case.model_class)
+    test = ModuleSpec(request.module, request.path)
+    return (ModuleSpec(modeling), test) if modeling else (test,)
+
+
+def _environment(backend: Backend, current: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """What the backend wants set: flags are added to those that are there, others only fill in."""
+    wanted: dict[str, str] = {}
+    for name, value in backend.environment.items():
+        if name not in current:
+            wanted[name] = value
+        elif name.endswith("_FLAGS") and value not in current[name]:
+            wanted[name] = f"{current[name]} {value}"
+    return wanted

@@ -1,0 +1,121 @@
+"""The result that the end of a child stands for."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final
+
+from exporters.base import Backend
+from testing.isolation import ChildReport, Ending
+from testing.results import CaseResult, Outcome
+from testing.settings import CaseRequest
+from testing.sources import model_source
+from testing.versions import versions_of
+
+__all__ = ["GUARD_RERUN", "result_of", "with_op"]
+
+GUARD_RERUN: Final = "guard-rerun"
+
+# How native code says why it ends the process: glog, C++, libc, LLVM.
+_LAST_WORDS: Final = re.compile(
+    r"Check failed: |terminate called |what\(\): |Assertion .* failed|LLVM ERROR: "
+    r"|free\(\): |malloc\(\): |realloc\(\): |munmap_chunk\(\): |double free or corruption"
+    r"|corrupted (size|double)|stack smashing detected"
+)
+_MOST_WORDS: Final = 4000
+
+
+def result_of(report: ChildReport, request: CaseRequest, backend: Backend) -> CaseResult:
+    """The result of a case from how its child ended."""
+    if report.ending is Ending.RESULT:
+        result = _reported(report, request)
+    else:
+        result = _judged(report, request)
+    return replace(
+        result,
+        message=_joined([result.message, *report.notes]),
+        peak_rss_mb=result.peak_rss_mb or report.peak_rss_mb,
+        seconds=result.seconds or dict(report.stages),
+        versions=result.versions or versions_of(backend.distributions),
+    )
+
+
+def with_op(crash: CaseResult, rerun: CaseResult) -> CaseResult:
+    """`crash` with the op that the guard found when the case was run once more."""
+    if rerun.op is None:
+        told = f"{rerun.outcome.value}: {rerun.message}" if rerun.message else rerun.outcome.value
+        return replace(
+            crash, message=_joined([crash.message, f"the guarded rerun names no op ({told})"])
+        )
+    return replace(
+        crash,
+        op=rerun.op,
+        operand=rerun.operand,
+        op_source=GUARD_RERUN,
+        source=crash.source or rerun.source,
+    )
+
+
+def _reported(report: ChildReport, request: CaseRequest) -> CaseResult:
+    try:
+        return CaseResult.from_json(json.dumps(report.result))
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        return _result(report, request, Outcome.FAILED, f"the child's result is none: {error}")
+
+
+def _judged(report: ChildReport, request: CaseRequest) -> CaseResult:
+    stage = _stage(report)
+    if report.ending is Ending.TIMEOUT:
+        limit = f"killed at its limit of {request.timeout:g} s in stage {stage!r}"
+        return _result(report, request, Outcome.TIMEOUT, limit)
+    if report.ending is Ending.HUNG_IMPORT:
+        return _result(report, request, Outcome.TIMEOUT, None)
+    if report.ending is Ending.ERROR and report.error is not None:
+        error = f"{report.error.kind}: {report.error.message}"
+        return _result(report, request, Outcome.FAILED, error)
+    return _result(report, request, Outcome.CRASHED, _last_words(report) or _how(report))
+
+
+def _result(
+    report: ChildReport, request: CaseRequest, outcome: Outcome, message: str | None
+) -> CaseResult:
+    stack = report.error.frames if report.error else report.stack
+    return CaseResult.of(
+        request.case,
+        request.case_id,
+        outcome,
+        stage=_stage(report),
+        signal=report.signal,
+        exit_code=report.exit_code,
+        source=model_source(stack, request.path),
+        message=message,
+    )
+
+
+def _stage(report: ChildReport) -> str:
+    """The stage of the end; before the first report the test module is being imported."""
+    return report.stage or "import"
+
+
+def _last_words(report: ChildReport) -> str | None:
+    lines = [line.strip() for line in report.stderr.splitlines() if _LAST_WORDS.search(line)]
+    return "\n".join(lines)[:_MOST_WORDS] or None
+
+
+def _how(report: ChildReport) -> str:
+    stage = _stage(report)
+    if report.ending is Ending.SIGNALED:
+        return f"the process died by {report.signal} in stage {stage!r} and left no message"
+    if report.ending is Ending.NO_RESULT:
+        return f"the process exited with status 0 in stage {stage!r}, before it had a result"
+    if report.ending is Ending.EXITED:
+        tail = "".join(f"\n{line}" for line in report.stderr.splitlines()[-5:])
+        return f"the process exited with status {report.exit_code} in stage {stage!r}{tail}"
+    return f"the process {report.ending.value} in stage {stage!r}"
+
+
+def _joined(parts: Iterable[str | None]) -> str | None:
+    return "\n".join(filter(None, parts)) or None
