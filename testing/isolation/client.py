@@ -10,13 +10,14 @@ from typing import Any, Final
 from testing.isolation.modules import ModuleSpec
 from testing.isolation.report import ChildReport, Ending
 from testing.isolation.server_process import ServerDiedError, ServerProcess
-from testing.isolation.watch import watch
+from testing.isolation.watch import Limits, watch
 
 __all__ = ["ForkServer", "Task"]
 
 # OpenBLAS starts its threads when numpy is imported, and threads do not survive a fork.
 _ENVIRONMENT: Final = {"OPENBLAS_NUM_THREADS": "1"}
 _START_SECONDS: Final = 300.0
+_EXIT_SECONDS: Final = 5.0
 _TRIES: Final = 2
 
 
@@ -62,6 +63,7 @@ class ForkServer:
         preload: Sequence[str] = (),
         environment: Mapping[str, str] | None = None,
         start_timeout: float = _START_SECONDS,
+        exit_timeout: float = _EXIT_SECONDS,
     ) -> None:
         """Declare a server; nothing is started.
 
@@ -69,11 +71,13 @@ class ForkServer:
             preload: Modules that it imports when it starts.
             environment: Variables that are set for it on top of this process's.
             start_timeout: Seconds that each of `preload` may take to import.
+            exit_timeout: Seconds that a child may take to end once its result is out.
         """
         self.starts = 0
         self._preload = tuple(ModuleSpec(name) for name in preload)
         self._environment = {**_ENVIRONMENT, **(environment or {})}
         self._start_timeout = start_timeout
+        self._exit_timeout = exit_timeout
         self._owner = os.getpid()
         self._process: ServerProcess | None = None
         # Both outlive a server process: they are why it was given up.
@@ -137,7 +141,7 @@ class ForkServer:
             "path": task.path,
             "threads": task.threads,
         }
-        return watch(server, request, task.timeout, on_stage)
+        return watch(server, request, Limits(task.timeout, self._exit_timeout), on_stage)
 
     def _ready_server(self, task: Task) -> ServerProcess:
         """A server that has imported what `task` needs, but for what must be left out."""

@@ -9,6 +9,7 @@ import selectors
 import signal
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Final
 
 from testing.isolation import linux
@@ -17,19 +18,26 @@ from testing.isolation.report import ChildError, ChildReport, Ending, Frame, par
 from testing.isolation.server_process import ServerDiedError, ServerProcess, drain
 from testing.isolation.worker import STACK_SIGNAL
 
-__all__ = ["watch"]
+__all__ = ["Limits", "watch"]
 
-_EXIT_GRACE: Final = 5.0
 _STACK_GRACE: Final = 0.5
 _STACK_QUIET: Final = 0.05
 _KILL_GRACE: Final = 10.0
 _MOST_EVENTS: Final = 64 * 1024 * 1024
 
 
+@dataclass(frozen=True)
+class Limits:
+    """How long a child may take, in seconds: as a whole, and to end after its result."""
+
+    whole: float
+    exit: float
+
+
 def watch(
     server: ServerProcess,
     request: dict[str, Any],
-    timeout: float,
+    limits: Limits,
     on_stage: Callable[[str], None] | None = None,
 ) -> ChildReport:
     """Have `server` fork a child for `request` and follow it to its end.
@@ -37,7 +45,7 @@ def watch(
     Args:
         server: The server, idle.
         request: What the child is told.
-        timeout: Seconds until the child and its process group are killed.
+        limits: When the child and its process group are killed.
         on_stage: Called with each stage as it is reported.
 
     Raises:
@@ -46,7 +54,7 @@ def watch(
     with contextlib.ExitStack() as stack:
         events = _Events(on_stage)
         streams = _Streams(stack, events)
-        follower = _Follower(server, streams, events, timeout)
+        follower = _Follower(server, streams, events, limits)
         try:
             follower.follow(request)
         except BaseException:
@@ -109,7 +117,7 @@ class _Events:
         """Seconds in each stage; one that is entered twice has the sum."""
         spent: dict[str, float] = {}
         ends = [at for _, at in self.stages[1:]] + [end]
-        for (stage, start), stop in zip(self.stages, ends, strict=True):
+        for (stage, start), stop in zip(self.stages, ends, strict=False):
             spent[stage] = spent.get(stage, 0.0) + max(0.0, stop - start)
         return spent
 
@@ -158,11 +166,12 @@ class _Follower:
     """The course of one child: started, at its limit, asked for its stack, killed, ended."""
 
     def __init__(
-        self, server: ServerProcess, streams: _Streams, events: _Events, timeout: float
+        self, server: ServerProcess, streams: _Streams, events: _Events, limits: Limits
     ) -> None:
         self._server, self._streams, self._events = server, streams, events
         self._start = self._end = time.monotonic()
-        self._deadline = self._start + timeout
+        self._limits = limits
+        self._deadline = self._start + limits.whole
         self._expiries = iter((self._ask_for_stack, self.kill, self._give_up))
         self._child: int | None = None
         self._ended: dict[str, Any] | None = None
@@ -192,7 +201,7 @@ class _Follower:
             else:
                 key.data(selector)
         if self._events.final is not None and not had_result:
-            self._deadline = min(self._deadline, time.monotonic() + _EXIT_GRACE)
+            self._deadline = min(self._deadline, time.monotonic() + self._limits.exit)
         if self._timed_out and self._streams.fault.text():
             self._deadline = min(self._deadline, time.monotonic() + _STACK_QUIET)
 
@@ -257,7 +266,7 @@ class _Follower:
         notes = []
         if ending in (Ending.RESULT, Ending.ERROR) and self._hung_at_exit:
             notes.append(
-                f"the process had its result and hung for {_EXIT_GRACE:g} s at exit: killed"
+                f"the process had its result and hung for {self._limits.exit:g} s at exit: killed"
             )
         elif ending in (Ending.RESULT, Ending.ERROR) and status:
             how = f"died by {_signal_name(-status)}" if status < 0 else f"exited with {status}"
