@@ -171,6 +171,7 @@ class Backend(ABC):
         chunks_batch: Whether ``dynamic`` means that axis 0 is split into chunks of the traced
             batch, so that it only applies to models whose samples do not mix.
         preload: Modules that a fork server imports before it forks; none may touch a device.
+        environment: Environment variables that the process which exports needs, unless set.
         distributions: Distributions whose versions go into every result.
     """
 
@@ -181,6 +182,7 @@ class Backend(ABC):
     can_crash: ClassVar[bool] = False
     chunks_batch: ClassVar[bool] = False
     preload: ClassVar[tuple[str, ...]] = ("torch", "transformers")
+    environment: ClassVar[Mapping[str, str]] = {}
     distributions: ClassVar[tuple[str, ...]] = ("torch", "transformers")
 
     @abstractmethod
@@ -190,6 +192,10 @@ class Backend(ABC):
         Raises:
             BackendUnavailableError: Nothing that is installed can serve `requested`.
         """
+
+    def patch_names(self) -> tuple[str, ...]:
+        """Names of the trace patches that it has, found without importing torch."""
+        return ()
 
     @abstractmethod
     def tolerance(self, runtime: str | None) -> float:

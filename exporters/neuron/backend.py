@@ -1,0 +1,107 @@
+"""The neuron backend: which runtime serves a case, and what surrounds the trace."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from exporters.base import (
+    Backend,
+    BackendUnavailableError,
+    ExportedModel,
+    ExportOptions,
+    Variant,
+)
+from exporters.neuron import neuronx
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["NeuronBackend"]
+
+INSTALL_XLA = "pip install 'export-harness[xla]'"
+
+
+class NeuronBackend(Backend):
+    """Traces with parameters as placeholders; runs on Neuron, or on XLA's CPU client."""
+
+    name = "neuron"
+    test_prefix = "neuron"
+    variants = (Variant(dynamic=False), Variant(dynamic=True))
+    runtimes = ("neuronx", "xla")
+    can_crash = True
+    chunks_batch = True
+    preload = ("torch", "transformers", "torch_xla", "exporters.neuron.xla")
+    distributions = (
+        "torch",
+        "torch-xla",
+        "torch-neuronx",
+        "neuronx-cc",
+        "transformers",
+        "optimum",
+    )
+    environment = {
+        # XLA's optimiser takes three quarters of a case and changes nothing that is compared.
+        "XLA_FLAGS": "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+    }
+
+    def resolve_runtime(self, requested: str = "auto") -> str:
+        """``neuronx`` where torch_neuronx is installed, else ``xla`` where torch_xla is."""
+        if requested not in ("auto", *self.runtimes):
+            raise ValueError(
+                f"no neuron runtime is called {requested!r}; there are: auto, "
+                + ", ".join(self.runtimes)
+            )
+        if requested in ("auto", "neuronx") and neuronx.is_installed():
+            return "neuronx"
+        if requested in ("auto", "xla") and importlib.util.find_spec("torch_xla"):
+            return "xla"
+        if requested == "neuronx":
+            raise BackendUnavailableError("torch_neuronx is not installed.", neuronx.INSTALL)
+        raise BackendUnavailableError("torch_xla is not installed.", INSTALL_XLA)
+
+    def patch_names(self) -> tuple[str, ...]:
+        """Names of the trace patches."""
+        from exporters.neuron.patches import PATCHES
+
+        return tuple(PATCHES)
+
+    def tolerance(self, runtime: str | None) -> float:
+        """1e-4 for ``xla``; 1e-3 for ``neuronx`` until its first run on a device sets it."""
+        return 1e-3 if runtime == "neuronx" else 1e-4
+
+    def export(
+        self, model: torch.nn.Module, inputs: Mapping[str, Any], options: ExportOptions
+    ) -> ExportedModel:
+        """Trace `model`; the trace patches are applied around the trace only."""
+        from exporters.neuron.patches import trace_patches
+
+        runtime = options.runtime or self.resolve_runtime()
+        with trace_patches(model, inputs, options.patches) as applied:
+            exported = _TRACERS[runtime](model, inputs, options)
+        exported.patches = applied
+        return exported
+
+
+def _trace_xla(
+    model: torch.nn.Module, inputs: Mapping[str, Any], options: ExportOptions
+) -> ExportedModel:
+    from exporters.neuron import xla
+
+    return xla.trace(model, inputs, options)
+
+
+def _trace_neuronx(
+    model: torch.nn.Module, inputs: Mapping[str, Any], options: ExportOptions
+) -> ExportedModel:
+    """`torch_neuronx.trace`, after a guarded trace that cannot kill the process."""
+    from exporters.neuron import graph
+
+    baked_reads = graph.trace(model, inputs, guarded=True).baked_reads if options.guard else ()
+    exported = neuronx.trace(model, inputs, options)
+    exported.baked_reads = baked_reads
+    return exported
+
+
+_TRACERS = {"xla": _trace_xla, "neuronx": _trace_neuronx}

@@ -1,0 +1,230 @@
+"""The guard: an op that would read a placeholder becomes a Python exception.
+
+An aten op that torch_xla cannot lower is run on the CPU, and so its operands are read. While
+tracing, parameters and buffers are placeholders without a buffer: reading one, or anything that
+derives from one, aborts or segfaults. Which ops do that depends on their arguments, and no list
+of them is kept. Each distinct call is tried first on throw-away tensors of the same shapes; what
+moves torch_xla's counters falls back or reads the device (see ``torch_xla.debug.metrics``).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves, tree_map_only
+
+from exporters.base import BakedRead
+from exporters.neuron import lazy
+from exporters.neuron.errors import UnloweredOpError
+from exporters.neuron.origins import Origin, Origins
+
+__all__ = ["LoweringGuard"]
+
+
+class LoweringGuard(TorchDispatchMode):
+    """Checks every op of a trace before it runs; the traced graph is the same with and without.
+
+    Args:
+        model: The model that is traced, to name its modules.
+        origins: What the placeholders and inputs of the trace are called.
+
+    Raises:
+        UnloweredOpError: From the model's own line that runs the op.
+    """
+
+    def __init__(self, model: torch.nn.Module, origins: Origins) -> None:
+        super().__init__()
+        self.baked_reads: dict[BakedRead, None] = {}
+        self._origins = origins
+        self._modules = {module: name for name, module in model.named_modules()}
+        self._probed: dict[tuple[Any, ...], tuple[str, ...]] = {}
+
+    def __torch_dispatch__(
+        self,
+        func: Callable[..., Any],
+        types: Sequence[type],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        """Run `func`, unless it would read a placeholder."""
+        kwargs = kwargs or {}
+        operands = _xla_tensors((args, kwargs))
+        if not operands:
+            return _functional(func(*args, **kwargs))
+        readers = self._readers(func, args, kwargs)
+        if not readers:
+            return func(*args, **kwargs)
+        return self._run_reader(func, readers, operands, args, kwargs)
+
+    def _readers(self, func: Any, args: Any, kwargs: Any) -> tuple[str, ...]:
+        key = _signature(func, args, kwargs)
+        if key not in self._probed:
+            self._probed[key] = _probe(func, args, kwargs)
+        return self._probed[key]
+
+    def _run_reader(
+        self,
+        func: Any,
+        readers: tuple[str, ...],
+        operands: list[torch.Tensor],
+        args: Any,
+        kwargs: Any,
+    ) -> Any:
+        """Run an op that reads its operands, or that calls one which reads some of them."""
+        inner = [name for name in readers if name != _name(func)]
+        if _name(func) in readers or not inner:
+            self._check(readers[0], operands)
+            return self._derived(func(*args, **kwargs), operands)
+        if not any(origin.is_placeholder for origin in self._origins_of(operands)):
+            self._check(inner[0], operands)
+            return self._derived(func(*args, **kwargs), operands)
+        with self._checked(inner):
+            return func(*args, **kwargs)
+
+    def _check(self, op: str, operands: list[torch.Tensor]) -> None:
+        """Refuse a read of a placeholder; record a read of an input."""
+        origins = self._origins_of(operands)
+        frames = list(_model_frames())
+        source = _location(frames[0]) if frames else None
+        if any(origin.is_placeholder for origin in origins):
+            described = "; ".join(self._origins.describe(operand) for operand in operands)
+            raise UnloweredOpError(op, described, self._module_path(frames), source)
+        if origins:
+            names = tuple(origin.name for origin in origins)
+            self.baked_reads.setdefault(BakedRead(op, names, source))
+
+    @contextmanager
+    def _checked(self, ops: list[str]) -> Iterator[None]:
+        """Check the operands of `ops` where they are called from inside an op with a lowering.
+
+        ``x[mask]`` calls ``nonzero`` on the mask alone, whatever `x` derives from.
+        """
+        libraries = [self._override(op) for op in ops]
+        try:
+            yield
+        finally:
+            for library in libraries:
+                library._destroy()
+
+    def _override(self, op: str) -> torch.library.Library:
+        packet = getattr(torch.ops.aten, op.removeprefix("aten::").partition(".")[0])
+        overload = getattr(packet, op.partition(".")[2] or "default")
+
+        def on_cpu(*args: Any, **kwargs: Any) -> Any:
+            operands = _xla_tensors((args, kwargs))
+            self._check(op, operands)
+            host_args, host_kwargs = tree_map_only(torch.Tensor, _to_host, (args, kwargs))
+            device = operands[0].device
+            result = tree_map_only(
+                torch.Tensor, lambda t: t.to(device), overload(*host_args, **host_kwargs)
+            )
+            return self._derived(result, operands)
+
+        library = torch.library.Library("aten", "IMPL")
+        library.impl(overload, on_cpu, "XLA")
+        return library
+
+    def _origins_of(self, operands: list[torch.Tensor]) -> list[Origin]:
+        return [origin for operand in operands for origin in self._origins.of(operand)]
+
+    def _derived(self, result: Any, operands: list[torch.Tensor]) -> Any:
+        origins = tuple(dict.fromkeys(self._origins_of(operands)))
+        for tensor in _xla_tensors(result) if origins else ():
+            self._origins.derive(tensor, origins)
+        return result
+
+    def _module_path(self, frames: list[FrameType]) -> str | None:
+        for frame in _frames():
+            module = frame.f_locals.get("self")
+            if isinstance(module, torch.nn.Module) and module in self._modules:
+                return self._modules[module] or type(module).__name__
+        return None
+
+
+def _xla_tensors(tree: Any) -> list[torch.Tensor]:
+    return [
+        leaf
+        for leaf in tree_leaves(tree)
+        if isinstance(leaf, torch.Tensor) and leaf.device.type == "xla"
+    ]
+
+
+def _to_host(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.cpu()
+
+
+def _functional(result: Any) -> Any:
+    """Give tensors from factory functions the functionalization that a dispatch mode takes away.
+
+    Without it, writes into views of them are silently dropped.
+    """
+
+    def wrap(tensor: torch.Tensor) -> torch.Tensor:
+        if tensor.device.type != "xla" or torch._is_functional_tensor(tensor):
+            return tensor
+        wrapped: torch.Tensor = torch._to_functional_tensor(tensor)
+        return wrapped
+
+    return tree_map_only(torch.Tensor, wrap, result)
+
+
+def _name(func: Any) -> str:
+    """``aten::im2col``: the name under which torch_xla counts the op."""
+    name: str = func._schema.name
+    overload = func._schema.overload_name
+    return f"{name}.{overload}" if overload else name
+
+
+def _signature(func: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
+    described = tree_map_only(
+        torch.Tensor, lambda t: (t.device.type, tuple(t.shape), t.dtype), (args, kwargs)
+    )
+    return func, repr(described)
+
+
+def _probe(func: Any, args: Any, kwargs: Any) -> tuple[str, ...]:
+    """Names of the aten ops that read the device when `func` runs on throw-away tensors.
+
+    The state of random numbers is left as it was.
+    """
+    throw_away_args, throw_away_kwargs = tree_map_only(torch.Tensor, _throw_away, (args, kwargs))
+    before = lazy.read_counters()
+    # Zeros may be outside the op's domain; what it read before it said so still counts.
+    with lazy.rng_preserved(), suppress(Exception):
+        func(*throw_away_args, **throw_away_kwargs)
+    moved = [name for name, count in lazy.read_counters().items() if count != before.get(name, 0)]
+    fallbacks = tuple(name for name in moved if name.startswith("aten::"))
+    return fallbacks or ((_name(func),) if moved else ())
+
+
+def _throw_away(tensor: torch.Tensor) -> torch.Tensor:
+    if tensor.device.type != "xla":
+        return tensor.clone()
+    return torch.zeros(tensor.shape, dtype=tensor.dtype).to(tensor.device)
+
+
+def _frames() -> Iterator[FrameType]:
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+_NOT_THE_MODEL = ("torch", "torch_xla", "exporters", "contextlib")
+
+
+def _model_frames() -> Iterator[FrameType]:
+    """Frames of the model's own code, innermost first."""
+    for frame in _frames():
+        if frame.f_globals.get("__name__", "").partition(".")[0] not in _NOT_THE_MODEL:
+            yield frame
+
+
+def _location(frame: FrameType) -> str:
+    return f"{frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno}"

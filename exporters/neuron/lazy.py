@@ -1,0 +1,117 @@
+"""The calls of torch_xla that have no public name, in one place and with types.
+
+Written for torch-xla 2.9; what each does is stated in the project's tests of this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+import torch_xla
+from torch_xla.core.xla_builder import create_placeholder_tensor
+from torch_xla.core.xla_model import get_stablehlo_bytecode
+
+__all__ = [
+    "compile_graph",
+    "device",
+    "graph_leaves",
+    "placeholder",
+    "program_of",
+    "read_counters",
+    "rng_preserved",
+    "run_compiled",
+    "run_stablehlo",
+    "stablehlo",
+    "tensor_id",
+]
+
+_C: Any = vars(torch_xla)["_XLAC"]
+_TRANSFERS = "TransferFromDeviceTime"
+
+
+def device() -> torch.device:
+    """The XLA device; the first call starts the runtime's client."""
+    return torch_xla.device()
+
+
+def placeholder(shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
+    """A tensor on the XLA device that has no buffer: reading it ends the process."""
+    create: Any = create_placeholder_tensor
+    tensor: torch.Tensor = create(tuple(shape), dtype)
+    return tensor
+
+
+def tensor_id(tensor: torch.Tensor) -> int:
+    """The id that torch_xla gives to a lazy tensor."""
+    return int(_C._xla_get_tensor_id(tensor))
+
+
+def graph_leaves(tensors: Sequence[torch.Tensor]) -> list[tuple[int, torch.Tensor]]:
+    """The data that the graph of `tensors` starts at: tensor id and value of each.
+
+    Scalars that torch_xla shares between graphs have the id -1.
+    """
+    ids, values = _C._get_tensors_xla_device_data_node(list(tensors))
+    return list(zip(ids, values, strict=True))
+
+
+def compile_graph(tensors: Sequence[torch.Tensor]) -> str:
+    """Compile the graph of `tensors`; the key under which `run_compiled` finds it.
+
+    Args:
+        tensors: Distinct tensors that have a node of their own. A tensor that is a leaf of the
+            graph is silently left out of the results.
+    """
+    outputs = list(tensors)
+    key: str = _C._get_graph_hash(outputs)
+    _C._xla_warm_up_cache(outputs, [])
+    return key
+
+
+def run_compiled(key: str, arguments: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """Run a compiled graph; `arguments` stand in the order of `graph_leaves`."""
+    results: list[torch.Tensor] = _C._run_cached_graph(key, list(arguments))
+    return results
+
+
+def stablehlo(tensors: Sequence[torch.Tensor]) -> bytes:
+    """The graph of `tensors` as StableHLO bytecode; its arguments are those of `graph_leaves`."""
+    export: Any = get_stablehlo_bytecode
+    program: bytes = export(list(tensors))
+    return program
+
+
+def run_stablehlo(program: bytes, arguments: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """Compile and run StableHLO bytecode; slower than `run_compiled` by the compilation."""
+    results: list[torch.Tensor] = _C._run_stablehlo(program, list(arguments))
+    return results
+
+
+def program_of(tensors: Sequence[torch.Tensor]) -> str:
+    """The graph of `tensors` as HLO text; the same for graphs that compute the same."""
+    text: str = _C._get_xla_tensors_hlo(list(tensors))
+    return text
+
+
+def read_counters() -> dict[str, int]:
+    """How often each aten op has fallen back, and how often a value was read from the device."""
+    names = [name for name in _C._xla_counter_names() if name.startswith("aten::")]
+    counts: dict[str, int] = {name: _C._xla_counter_value(name) for name in names}
+    transfers = _C._xla_metric_data(_TRANSFERS)
+    counts[_TRANSFERS] = transfers[0] if transfers else 0
+    return counts
+
+
+@contextmanager
+def rng_preserved() -> Iterator[None]:
+    """Leave the random state of the XLA device and of the CPU as it was."""
+    name = str(device())
+    seed = _C._xla_get_rng_seed(name)
+    try:
+        with torch.random.fork_rng(devices=[]):
+            yield
+    finally:
+        _C._xla_set_rng_seed(seed, name)

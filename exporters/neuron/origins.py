@@ -1,0 +1,76 @@
+"""Where a lazy tensor comes from: the parameters, buffers and inputs that its graph starts at.
+
+No bookkeeping runs along with the model: torch_xla's own graph lists the leaves of any tensor
+(``_get_tensors_xla_device_data_node``), and each placeholder and input is known by its id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+
+from exporters.neuron import lazy
+
+__all__ = ["Origin", "Origins"]
+
+Kind = Literal["parameter", "buffer", "input"]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """A leaf of the graph: a parameter, buffer or input, by its name."""
+
+    kind: Kind
+    name: str
+
+    @property
+    def is_placeholder(self) -> bool:
+        """Whether the leaf has no value while tracing."""
+        return self.kind != "input"
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}"
+
+
+class Origins:
+    """The named leaves of one trace.
+
+    Args:
+        leaves: Tensors on the XLA device (placeholders and inputs), each with what it is.
+    """
+
+    def __init__(self, leaves: Iterable[tuple[torch.Tensor, Origin]]) -> None:
+        self._by_id: dict[int, tuple[Origin, ...]] = {}
+        self._read: set[int] = set()
+        for tensor, origin in leaves:
+            self._by_id.setdefault(lazy.tensor_id(tensor), (origin,))
+
+    def of(self, tensor: torch.Tensor) -> tuple[Origin, ...]:
+        """Every origin that `tensor` is or derives from; empty for a constant."""
+        leaves = lazy.graph_leaves([tensor])
+        found = [origin for leaf_id, _ in leaves for origin in self._by_id.get(leaf_id, ())]
+        return tuple(dict.fromkeys(found))
+
+    def leaf(self, tensor_id: int) -> Origin | None:
+        """The origin with this tensor id, unless it stands for a value read while tracing."""
+        origins = self._by_id.get(tensor_id, ())
+        return origins[0] if len(origins) == 1 and tensor_id not in self._read else None
+
+    def derive(self, tensor: torch.Tensor, origins: tuple[Origin, ...]) -> None:
+        """Note that `tensor`, a new leaf of the graph, was computed outside it from `origins`."""
+        for new in {leaf_id for leaf_id, _ in lazy.graph_leaves([tensor])} - set(self._by_id):
+            self._by_id[new] = origins
+            self._read.add(new)
+
+    def describe(self, tensor: torch.Tensor) -> str:
+        """Shape, dtype and origins of `tensor`, for an error message."""
+        shape, dtype = tuple(tensor.shape), str(tensor.dtype).removeprefix("torch.")
+        origins = self.of(tensor)
+        if not origins:
+            return f"a constant {shape} {dtype}"
+        if self.leaf(lazy.tensor_id(tensor)) is not None:
+            return f"{origins[0]} {shape} {dtype}"
+        return f"{shape} {dtype} derived from {', '.join(map(str, origins))}"

@@ -1,0 +1,216 @@
+"""Runtime ``xla``: the traced graph, compiled once and run on XLA's CPU client.
+
+It traces as ``torch_neuronx.trace`` does, so what kills the process there kills it here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from exporters.base import ExportedModel, ExportError, ExportOptions, Selection
+from exporters.batching import run_in_chunks
+from exporters.neuron import lazy
+from exporters.neuron.errors import InputMismatchError
+from exporters.neuron.graph import TracedGraph, named_weights
+from exporters.neuron.graph import trace as trace_graph
+from exporters.neuron.origins import Origin
+from exporters.tree import leaves, substitute, tensor_leaves
+
+__all__ = ["XlaModel", "XlaProgram", "trace"]
+
+Source = Origin | torch.Tensor
+"""Where a value of the program comes from: a weight or an input, or a constant's own value."""
+
+
+@dataclass(frozen=True)
+class XlaProgram:
+    """A compiled graph, and what goes in and comes out of it.
+
+    Attributes:
+        key: Key of the compiled program in torch_xla's cache; None when it computes nothing.
+        computed: The lazy tensors that the program computes, in the order of its results.
+        arguments: What each argument of the program is, in order.
+        results: For each output leaf the index of the program's result, or the source that
+            passes through unchanged, which the program itself does not return.
+    """
+
+    key: str | None
+    computed: tuple[torch.Tensor, ...]
+    arguments: tuple[Source, ...]
+    results: Mapping[str, int | Source]
+
+    @property
+    def stablehlo(self) -> bytes:
+        """The program as StableHLO bytecode; empty when it computes nothing."""
+        return lazy.stablehlo(self.computed) if self.computed else b""
+
+    def run(self, value_of: Callable[[Source], torch.Tensor]) -> dict[str, torch.Tensor]:
+        """The output leaves, on the CPU, for the values of weights and inputs on the device."""
+        arguments = [value_of(source) for source in self.arguments]
+        computed = lazy.run_compiled(self.key, arguments) if self.key else []
+        if len(computed) != len(self.computed):
+            raise ExportError(
+                f"the program returned {len(computed)} of the {len(self.computed)} values that "
+                "it computes; this torch_xla differs from the one the runtime was written for"
+            )
+        return {
+            path: (computed[result] if isinstance(result, int) else value_of(result)).cpu()
+            for path, result in self.results.items()
+        }
+
+
+@dataclass
+class XlaModel(ExportedModel):
+    """A traced model with weights bound to it."""
+
+    program: XlaProgram
+    output: Any
+    example: Mapping[str, Any]
+    weights: Mapping[str, torch.Tensor]
+    patches_selected: Selection
+    batch_size: int | None = None
+    patches: tuple[str, ...] = ()
+    lowerings: tuple[str, ...] = ()
+    _on_device: dict[str, torch.Tensor] = field(default_factory=dict)
+
+    def __call__(self, inputs: Mapping[str, Any]) -> Any:
+        """Run on inputs of the traced shapes; with a `batch_size`, of any size of axis 0.
+
+        Raises:
+            InputMismatchError: Other leaves, shapes, dtypes or flags than those of the trace.
+        """
+        if self.batch_size is None:
+            return self._run(inputs)
+        return run_in_chunks(self._run, inputs, self.batch_size)
+
+    def with_weights(self, model: torch.nn.Module) -> XlaModel:
+        """The same compiled program with the weights of `model`, patched as it was traced."""
+        from exporters.neuron.patches import trace_patches
+
+        with trace_patches(model, self.example, self.patches_selected):
+            weights = _values(model)
+        return XlaModel(
+            self.program,
+            self.output,
+            self.example,
+            weights,
+            self.patches_selected,
+            self.batch_size,
+            self.patches,
+            self.lowerings,
+        )
+
+    def _run(self, inputs: Mapping[str, Any]) -> Any:
+        given = _require_like(inputs, self.example)
+        values = self.program.run(lambda source: self._value_of(source, given))
+        lazy = tensor_leaves(self.output)
+        return substitute(self.output, {id(lazy[path]): value for path, value in values.items()})
+
+    def _value_of(self, source: Source, given: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        if isinstance(source, torch.Tensor):
+            return source
+        if source.kind == "input":
+            return given[source.name].detach().to(lazy.device())
+        if source.name not in self._on_device:
+            self._on_device[source.name] = self.weights[source.name].to(lazy.device())
+        return self._on_device[source.name]
+
+
+def trace(model: torch.nn.Module, inputs: Mapping[str, Any], options: ExportOptions) -> XlaModel:
+    """Trace `model` on placeholders and compile the graph for XLA's CPU client.
+
+    Raises:
+        UnloweredOpError: With the guard on, when an op would read a placeholder.
+    """
+    graph = trace_graph(model, inputs, options.guard)
+    exported = XlaModel(
+        program=_compile(graph),
+        output=graph.output,
+        example=dict(inputs),
+        weights=_values(model),
+        patches_selected=options.patches,
+        batch_size=_batch_size(inputs) if options.dynamic else None,
+    )
+    exported.baked_reads = graph.baked_reads
+    return exported
+
+
+def _compile(graph: TracedGraph) -> XlaProgram:
+    """Compile what the graph computes; leaves that pass through it are kept beside it."""
+    distinct: dict[int, torch.Tensor] = {}
+    results: dict[str, int | Source] = {}
+    for path, leaf in tensor_leaves(graph.output).items():
+        passed = _passed_through(leaf, graph)
+        if passed is not None:
+            results[path] = passed
+            continue
+        tensor_id = lazy.tensor_id(leaf)
+        distinct.setdefault(tensor_id, leaf)
+        results[path] = list(distinct).index(tensor_id)
+    outputs = tuple(distinct.values())
+    if not outputs:
+        return XlaProgram(None, outputs, (), results)
+    arguments = tuple(
+        graph.origins.leaf(leaf_id) or value for leaf_id, value in lazy.graph_leaves(outputs)
+    )
+    return XlaProgram(lazy.compile_graph(outputs), outputs, arguments, results)
+
+
+def _passed_through(leaf: torch.Tensor, graph: TracedGraph) -> Source | None:
+    """What `leaf` is, when the graph does not compute it: it has no node of its own."""
+    if leaf.device.type != "xla":
+        return leaf
+    (leaf_id, value), *others = lazy.graph_leaves([leaf]) or [(None, leaf)]
+    if others or leaf_id != lazy.tensor_id(leaf):
+        return None
+    return graph.origins.leaf(leaf_id) or value
+
+
+def _values(model: torch.nn.Module) -> dict[str, torch.Tensor]:
+    return {name: weight.detach() for name, (_, weight) in named_weights(model).items()}
+
+
+def _batch_size(inputs: Mapping[str, Any]) -> int:
+    sizes = {leaf.shape[0] for leaf in tensor_leaves(inputs).values() if leaf.dim()}
+    if len(sizes) != 1:
+        raise InputMismatchError(
+            f"a dynamic batch needs the same axis 0 in every input; it is {sorted(sizes)}"
+        )
+    return int(sizes.pop())
+
+
+def _require_like(
+    inputs: Mapping[str, Any], example: Mapping[str, Any]
+) -> dict[str, torch.Tensor]:
+    """The tensor leaves of `inputs`, which must be those of `example` in all but their data."""
+    given, traced = _leaves(inputs), _leaves(example)
+    for path in _union(given, traced):
+        if path not in given or path not in traced:
+            raise InputMismatchError(f"input {path} is only in the {_side(path in given)}")
+        if _facts(given[path]) != _facts(traced[path]):
+            raise InputMismatchError(
+                f"input {path} is {_facts(given[path])}, traced as {_facts(traced[path])}"
+            )
+    return {path: leaf for path, leaf in given.items() if isinstance(leaf, torch.Tensor)}
+
+
+def _leaves(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    return leaves(inputs) if inputs else {}
+
+
+def _union(*keys: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(key for part in keys for key in part))
+
+
+def _side(given: bool) -> str:
+    return "call" if given else "trace"
+
+
+def _facts(leaf: Any) -> Any:
+    if isinstance(leaf, torch.Tensor):
+        return f"{str(leaf.dtype).removeprefix('torch.')}{list(leaf.shape)}"
+    return leaf

@@ -1,0 +1,11 @@
+"""The XLA client of these tests: one CPU device, without the optimiser, whose time nobody needs."""
+
+from __future__ import annotations
+
+import os
+
+from exporters.neuron.backend import NeuronBackend
+
+os.environ.setdefault("PJRT_DEVICE", "CPU")
+for _name, _value in NeuronBackend.environment.items():
+    os.environ.setdefault(_name, _value)
