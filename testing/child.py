@@ -7,20 +7,21 @@ import unittest
 from collections.abc import Callable
 from dataclasses import replace
 from functools import reduce
-from typing import Any
+from typing import Any, Final
+
+import pytest
 
 from testing import pipeline
+from testing.faults import describe_error, readable, source_of
 from testing.isolation import ModuleSpec, load_module
-from testing.isolation.wire import as_text
 from testing.results import CaseResult, Outcome
 from testing.settings import CaseRequest
-from testing.sources import frames_of, model_source
-from testing.subject import Subject
 
 __all__ = ["main", "run_case"]
 
+_SKIPS: Final = (unittest.SkipTest, pytest.skip.Exception)
 # A SystemExit of a model's code is a fault of the model; Ctrl-C is not.
-_FAULTS = (Exception, SystemExit)
+_FAULTS: Final = (Exception, SystemExit, pytest.fail.Exception)
 
 
 def main(payload: dict[str, Any], report: Callable[[str], None]) -> dict[str, Any]:
@@ -35,7 +36,8 @@ def run_case(request: CaseRequest, report: Callable[[str], None]) -> CaseResult:
 
     Args:
         request: The case and how it is run.
-        report: Called with the name of each stage as it begins.
+        report: Called with the name of each stage as it begins: ``import``, ``setup``, the
+            pipeline's own, ``teardown``.
 
     Returns:
         The result; whatever the test class or the model raises is in it.
@@ -53,17 +55,16 @@ class _Host:
         self._request = request
         self._report = report
         self._stage = "import"
-        self._skip: unittest.SkipTest | None = None
-        # What ends the fixtures that began, run in reverse order.
+        self._test: Any = None
+        # What ends the fixtures that began, the last one first.
         self._ends: list[Callable[[], object]] = []
-        self._subject: Callable[[str], Subject] | None = None
 
     def attempt(self, step: Callable[[], None]) -> CaseResult | None:
-        """Take a step; the result of the case when it does not succeed."""
+        """Take a step; the result of the case when the step does not succeed."""
         try:
             step()
-        except unittest.SkipTest as skip:
-            return self._result(Outcome.SKIPPED, reason=as_text(skip))
+        except _SKIPS as skip:
+            return self._result(Outcome.SKIPPED, reason=readable(str(skip)))
         except _FAULTS as error:
             return self._failure(error)
         return None
@@ -73,27 +74,26 @@ class _Host:
         module = load_module(ModuleSpec(self._request.module, self._request.path))
         test_class: Any = reduce(getattr, self._request.test_class.split("."), module)
         self._enter("setup")
-        test = test_class(self._request.test_method)
-        self._subject = test.subject
+        self._test = test_class(self._request.test_method)
         self._ends.append(test_class.doClassCleanups)
         test_class.setUpClass()
-        self._ends += [test_class.tearDownClass, test.doCleanups]
-        test.setUp()
-        self._ends.append(test.tearDown)
+        self._ends += [test_class.tearDownClass, self._test.doCleanups]
+        self._test.setUp()
+        self._ends.append(self._test.tearDown)
 
     def run(self) -> CaseResult:
-        """The pipeline's result; a skip while the subject is made is a skip of the case."""
+        """The pipeline's result."""
+        model_class = self._request.case.model_class
         try:
-            result = pipeline.run(self._request, self._prepare, self._enter)
+            return pipeline.run(
+                self._request, lambda: self._test.subject(model_class), self._enter
+            )
         except _FAULTS as error:
             return self._failure(error)
-        if self._skip is not None:
-            return self._result(Outcome.SKIPPED, reason=as_text(self._skip))
-        return result
 
     def tear_down(self) -> None:
         """End every fixture that began, also when one of them raises; the first error counts."""
-        errors = []
+        errors: list[BaseException] = []
         if self._ends:
             self._enter("teardown")
         while self._ends:
@@ -104,14 +104,6 @@ class _Host:
         if errors:
             raise errors[0]
 
-    def _prepare(self) -> Subject:
-        assert self._subject is not None
-        try:
-            return self._subject(self._request.case.model_class)
-        except unittest.SkipTest as skip:
-            self._skip = skip
-            raise
-
     def _enter(self, stage: str) -> None:
         self._stage = stage
         self._report(stage)
@@ -119,8 +111,8 @@ class _Host:
     def _failure(self, error: BaseException) -> CaseResult:
         return self._result(
             Outcome.FAILED,
-            message=f"{type(error).__name__}: {as_text(error)}",
-            source=model_source(frames_of(error.__traceback__), self._request.path),
+            message=describe_error(error),
+            source=source_of(error, [self._request.path]),
         )
 
     def _result(self, outcome: Outcome, **values: Any) -> CaseResult:
@@ -130,15 +122,15 @@ class _Host:
 
 
 def _with_trouble(result: CaseResult, trouble: CaseResult) -> CaseResult:
-    """The result of a case whose fixtures did not end well: a failure, unless it was one."""
-    if trouble.outcome is Outcome.SKIPPED:
+    """The result of a case whose fixtures did not end well: a failure, also where it was none."""
+    if trouble.outcome is not Outcome.FAILED:
         return result
-    if not result.outcome.is_failure:
-        return replace(
-            result,
-            outcome=trouble.outcome,
-            stage=trouble.stage,
-            source=trouble.source,
-            message=trouble.message,
-        )
-    return replace(result, message=f"{result.message}\nthen at teardown: {trouble.message}")
+    if result.outcome.is_failure:
+        return replace(result, message=f"{result.message}\nThen at teardown: {trouble.message}")
+    return replace(
+        result,
+        outcome=trouble.outcome,
+        stage=trouble.stage,
+        source=trouble.source,
+        message=trouble.message,
+    )

@@ -10,10 +10,10 @@ from typing import Final
 
 from exporters import get_backend
 from exporters.base import Backend
+from testing.endings import result_of, with_op
 from testing.isolation import ForkServer, ModuleSpec, Task
 from testing.results import CaseResult, Outcome
 from testing.settings import CaseRequest
-from testing.verdicts import result_of, with_op
 
 __all__ = ["close_servers", "execute", "is_isolated"]
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import PurePath
 from typing import Final
 
 from exporters.base import Backend
-from testing.isolation import ChildReport, Ending
+from testing.faults import readable
+from testing.isolation import ChildReport, Ending, Frame
 from testing.results import CaseResult, Outcome
 from testing.settings import CaseRequest
-from testing.sources import model_source
 from testing.versions import versions_of
 
 __all__ = ["GUARD_RERUN", "result_of", "with_op"]
@@ -25,7 +27,6 @@ _LAST_WORDS: Final = re.compile(
     r"|free\(\): |malloc\(\): |realloc\(\): |munmap_chunk\(\): |double free or corruption"
     r"|corrupted (size|double)|stack smashing detected"
 )
-_MOST_WORDS: Final = 4000
 
 
 def result_of(report: ChildReport, request: CaseRequest, backend: Backend) -> CaseResult:
@@ -90,7 +91,7 @@ def _result(
         stage=_stage(report),
         signal=report.signal,
         exit_code=report.exit_code,
-        source=model_source(stack, request.path),
+        source=_source(stack, request.path),
         message=message,
     )
 
@@ -102,7 +103,7 @@ def _stage(report: ChildReport) -> str:
 
 def _last_words(report: ChildReport) -> str | None:
     lines = [line.strip() for line in report.stderr.splitlines() if _LAST_WORDS.search(line)]
-    return "\n".join(lines)[:_MOST_WORDS] or None
+    return "\n".join(lines) or None
 
 
 def _how(report: ChildReport) -> str:
@@ -117,5 +118,26 @@ def _how(report: ChildReport) -> str:
     return f"the process {report.ending.value} in stage {stage!r}"
 
 
+def _source(stack: Iterable[Frame], test_path: str) -> str | None:
+    """``file.py:line`` of the innermost frame of a model, else of the test file."""
+    frames = list(stack)
+    of_models = (frame for frame in frames if _is_modeling(frame.path))
+    of_test = (frame for frame in frames if _is_same_file(frame.path, test_path))
+    found = next(of_models, None) or next(of_test, None)
+    return f"{PurePath(found.path).name}:{found.line}" if found else None
+
+
+def _is_modeling(path: str) -> bool:
+    """Whether a file defines a model; ``transformers/modeling_utils.py`` serves all of them."""
+    return PurePath(path).name.startswith("modeling_") and PurePath(path).parent.name != (
+        "transformers"
+    )
+
+
+def _is_same_file(one: str, other: str) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
 def _joined(parts: Iterable[str | None]) -> str | None:
-    return "\n".join(filter(None, parts)) or None
+    text = "\n".join(filter(None, parts))
+    return readable(text) if text else None
