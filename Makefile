@@ -1,0 +1,74 @@
+# `make test`, `make models` and `make lint` install what they need on first use.
+# Variables: VENV, PYTHON, WORKERS, RESULTS and ARGS (more arguments for pytest); see README.md.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.ONESHELL:
+.PHONY: models test lint install
+.DEFAULT_GOAL := test
+
+# Whether a python has AWS's torch-neuronx; PyPI's package of that name is an empty 1.0.
+has_neuronx = $(shell $(1) -c 'import importlib.metadata as m, importlib.util as u, sys; \
+  sys.exit(m.version("torch-neuronx") == "1.0" or not u.find_spec("torch_neuronx"))' \
+  2>/dev/null && echo yes)
+
+ACTIVE := $(shell command -v python || command -v python3)
+ifdef VENV
+  PY := $(VENV)/bin/python
+else ifeq ($(call has_neuronx,$(ACTIVE)),yes)
+  PY := $(ACTIVE)
+  VENV := $(shell $(ACTIVE) -c 'import sys; print(sys.prefix)')
+else
+  VENV := .venv-neuron
+  PY := $(VENV)/bin/python
+endif
+NEURONX := $(call has_neuronx,$(PY))
+
+# Asked only when an environment has to be made. A pyenv shim is on PATH and may still not run.
+PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.10; do \
+  $$p -c 'import ensurepip, sys; sys.exit(not (3, 10) <= sys.version_info < (3, 13))' \
+  2>/dev/null && echo $$p && break; done)
+
+# Cases run in processes of their own and would all take every NeuronCore.
+WORKERS ?= $(if $(NEURONX),1,$(shell nproc 2>/dev/null || echo 2))
+RESULTS ?= build/results/$(shell date +%Y%m%d-%H%M%S)
+ARGS ?=
+
+# One thread a process: the workers are the parallelism.
+export OMP_NUM_THREADS ?= 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_ROOT_USER_ACTION := ignore
+ifneq ($(NEURONX),yes)
+  export PJRT_DEVICE ?= CPU
+endif
+
+models: install
+	$(PY) -m pytest tests/models --slow --backend neuron -n $(WORKERS) --results $(RESULTS) $(ARGS)
+
+test: install
+	$(PY) -m pytest tests/exporters tests/testing -n $(WORKERS) $(ARGS)
+
+lint: install
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+
+STAMP := $(VENV)/.export-harness
+install: $(STAMP)
+
+$(STAMP): pyproject.toml
+	@if ! $(PY) -m pip --version >/dev/null 2>&1; then
+	  [ -n "$(PYTHON)" ] || { echo "no Python 3.10, 3.11 or 3.12 with venv found: name one with PYTHON=" >&2; exit 1; }
+	  $(PYTHON) -m venv $(VENV)
+	fi
+	if [ "$(NEURONX)" = yes ]; then
+	  # Everything that is there is pinned: pip adds what is missing, or refuses, and replaces nothing.
+	  pins=$$(mktemp)
+	  trap 'rm -f $$pins' EXIT
+	  $(PY) -m pip list --format freeze --exclude export-harness > $$pins
+	  grep -qi '^transformers==' $$pins || echo 'transformers>=4.57.6,<4.58' >> $$pins
+	  $(PY) -m pip install --quiet --constraint $$pins --editable '.[test,lint]'
+	else
+	  $(PY) -m pip install --quiet --editable '.[xla,test,lint]'
+	fi
+	touch $@
