@@ -1,0 +1,3 @@
+"""Wires the harness's pytest plugin, nothing else."""
+
+pytest_plugins = ["testing.plugin"]

@@ -1,0 +1,279 @@
+"""The mixin that gives a test class one test for each model class, backend and variant."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import unittest
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pytest
+from parameterized import param, parameterized
+
+from exporters import BACKENDS, get_backend
+from exporters.base import Backend
+from testing.auto_classes import TransformersMissingError, UnknownModelTypeError
+from testing.cases import ExportCase
+from testing.model_classes import ModelClass, declared_classes, unknown_class
+from testing.results import CaseResult, Outcome
+from testing.session import SESSION, Planned, Session, TestMethod, default_session
+from testing.timeouts import timeout_of
+from testing.wording import explanation, rerun_command, skip_text
+
+if TYPE_CHECKING:
+    from testing.subject import Subject
+
+    _TestCase = unittest.TestCase
+else:
+    _TestCase = object
+
+__all__ = ["ExportTesterMixin", "export_case_of"]
+
+_CASE = "export_case"
+"""Attribute of a generated test: its case, None where the classes cannot be told."""
+_WITHOUT_CLASSES = "test_export"
+"""The one test of a class whose model classes cannot be told."""
+
+
+class ExportTesterMixin(_TestCase):
+    """Exports every model class of a test class with every backend and compares with eager.
+
+    It stands before ``unittest.TestCase`` among the bases, also in transformers' own test
+    classes. ``setUp`` and ``tearDown`` run around the export, in the process where that happens.
+
+    Attributes:
+        all_model_classes: Classes or names of classes; where it is None, those of `model_type`,
+            else those that `model_tester_class` holds.
+        model_type: transformers' model type, such as ``bert``.
+        model_tester_class: A tester in the shape of transformers' ``CausalLMModelTester``.
+        test_torch_exportable: False skips every export of this test class.
+    """
+
+    all_model_classes: Any = None
+    model_type: ClassVar[str | None] = None
+    model_tester_class: Any = None
+    test_torch_exportable: ClassVar[bool] = True
+
+    def __init_subclass__(cls, **values: Any) -> None:
+        super().__init_subclass__(**values)
+        _generate_tests(cls)
+
+    def run(self, result: unittest.TestResult | None = None) -> unittest.TestResult | None:
+        """Run the test; an export leaves ``setUp`` and ``tearDown`` to the process it runs in."""
+        if export_case_of(self) is not None:
+            self._export_result = result
+            self.setUp = self.tearDown = _nothing  # type: ignore[method-assign]
+        return super().run(result)
+
+    def subject(self, model_class: str) -> Subject:
+        """The model and the inputs of one class; called after ``setUp``.
+
+        A tester that ``setUp`` has put at ``self.model_tester`` gives them, else the harness's
+        own tiny models do.
+        """
+        if getattr(self, "model_tester", None) is not None:
+            from testing.tester_subject import subject_of_tester
+
+            return subject_of_tester(self, _class_called(self, model_class))
+        from testing.tiny import build
+
+        return build(model_class)
+
+    def _export(self, case: ExportCase) -> None:
+        """Run one case and raise what tells unittest how it ended."""
+        __tracebackhide__ = True
+        # pytest passes the item itself as unittest's result.
+        result = getattr(self, "_export_result", None)
+        item = result if isinstance(result, pytest.Item) else None
+        session = _session(item)
+        ended = session.result_of(_planned(self, case, item))
+        _raise_outcome(ended, session, is_pytest=item is not None)
+
+
+def export_case_of(test: object) -> ExportCase | None:
+    """The case of a pytest item or of a test instance; None where it is no export."""
+    if isinstance(test, unittest.TestCase):
+        function = getattr(type(test), test._testMethodName, None)
+    else:
+        function = getattr(test, "obj", None)
+    case = getattr(function, _CASE, None)
+    return case if isinstance(case, ExportCase) else None
+
+
+def _generate_tests(cls: type[ExportTesterMixin]) -> None:
+    tests: dict[str, Any] = {}
+    try:
+        classes = declared_classes(cls)
+        for backend in _backends():
+            tests |= _tests_of(backend, classes)
+    except TransformersMissingError as error:
+        tests[_WITHOUT_CLASSES] = _skipping(str(error))
+    except UnknownModelTypeError as error:
+        tests[_WITHOUT_CLASSES] = _failing(str(error))
+    place = _place(cls)
+    for name, test in tests.items():
+        if _is_free(cls, name):
+            test.place_as = place
+            setattr(cls, name, test)
+    # A subclass that names fewer classes does not run its parent's others.
+    for name in [name for name in _inherited(cls) if name not in tests]:
+        setattr(cls, name, None)
+
+
+def _backends() -> Iterator[Backend]:
+    return map(get_backend, BACKENDS)
+
+
+def _tests_of(backend: Backend, classes: tuple[ModelClass, ...]) -> dict[str, Any]:
+    cases = [
+        ExportCase.of(model.name, model.model_type, backend, variant)
+        for model in classes
+        for variant in backend.variants
+    ]
+    tests: dict[str, Any] = {}
+    expand = parameterized.expand(
+        [param(case) for case in cases],
+        name_func=lambda function, number, p: p.args[0].test_name(backend.test_prefix),
+        doc_func=lambda function, number, p: None,
+        namespace=tests,
+        skip_on_empty=True,
+    )
+    expand(_template)
+    for case in cases:
+        test = tests[case.test_name(backend.test_prefix)]
+        setattr(test, _CASE, case)
+        pytest.mark.slow(getattr(pytest.mark, f"{backend.test_prefix}_export_test")(test))
+    return tests
+
+
+def _template(self: ExportTesterMixin, case: ExportCase) -> None:
+    __tracebackhide__ = True
+    self._export(case)
+
+
+def _skipping(reason: str) -> Callable[..., None]:
+    def test(self: unittest.TestCase) -> None:
+        self.skipTest(reason)
+
+    setattr(test, _CASE, None)
+    return test
+
+
+def _failing(reason: str) -> Callable[..., None]:
+    def test(self: unittest.TestCase) -> None:
+        self.fail(reason)
+
+    setattr(test, _CASE, None)
+    return test
+
+
+def _is_free(cls: type, name: str) -> bool:
+    """Whether a generated test may take a name: a test written by hand keeps it."""
+    written = inspect.getattr_static(cls, name, None)
+    return written is None or hasattr(written, _CASE)
+
+
+def _inherited(cls: type) -> list[str]:
+    return [name for name in dir(cls) if hasattr(inspect.getattr_static(cls, name), _CASE)]
+
+
+def _place(cls: type) -> Callable[..., None]:
+    """A function that seems to stand where the test class does, for reports and editors."""
+
+    def place() -> None: ...
+
+    frame = _frame_of(cls.__module__)
+    if frame is not None:
+        place.__code__ = place.__code__.replace(
+            co_filename=frame.f_code.co_filename, co_firstlineno=frame.f_lineno
+        )
+    return place
+
+
+def _frame_of(module: str) -> FrameType | None:
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__") != module:
+        frame = frame.f_back
+    return frame
+
+
+def _nothing() -> None:
+    """Stands in for ``setUp`` and ``tearDown`` where the case does not run."""
+
+
+def _session(item: pytest.Item | None) -> Session:
+    found = item.config.stash.get(SESSION, None) if item else None
+    return found or default_session()
+
+
+def _planned(test: ExportTesterMixin, case: ExportCase, item: pytest.Item | None) -> Planned:
+    cls = type(test)
+    return Planned(
+        case=case,
+        case_id=item.nodeid if item else test.id(),
+        test=TestMethod(
+            module=cls.__module__,
+            path=inspect.getfile(cls),
+            test_class=cls.__qualname__,
+            test_method=test._testMethodName,
+        ),
+        timeout=timeout_of(item),
+        refusal=_refusal(test, case),
+        waiver=_waiver(cls),
+        is_slow=True,
+    )
+
+
+def _refusal(test: ExportTesterMixin, case: ExportCase) -> str | None:
+    """Why a class cannot be had: it is only a name, and not one of transformers'."""
+    cls = type(test)
+    is_own = cls.subject is not ExportTesterMixin.subject
+    given = next((c.type for c in declared_classes(cls) if c.name == case.model_class), None)
+    if is_own or given is not None:
+        return None
+    try:
+        return unknown_class(case.model_class)
+    except TransformersMissingError:
+        return None  # the backend says what to install
+
+
+def _waiver(cls: type) -> str | None:
+    """Why a test class says that its models cannot be exported."""
+    for base in cls.__mro__:
+        if "test_torch_exportable" in vars(base):
+            # ModelTesterMixin of transformers 4.57 has False as a default and not as a finding.
+            is_said = vars(base)["test_torch_exportable"] is False
+            is_default = base.__name__ == "ModelTesterMixin"
+            name = f"{base.__qualname__}.test_torch_exportable"
+            return f"{name} = False" if is_said and not is_default else None
+    return None
+
+
+def _class_called(test: ExportTesterMixin, name: str) -> type:
+    held = [model.type for model in declared_classes(type(test)) if model.name == name]
+    held += [cls for cls in test.all_model_classes or () if getattr(cls, "__name__", "") == name]
+    found = next((cls for cls in held if cls is not None), None)
+    if found is not None:
+        return found
+    import transformers
+
+    named: type = getattr(transformers, name)
+    return named
+
+
+def _raise_outcome(result: CaseResult, session: Session, *, is_pytest: bool) -> None:
+    """Tell unittest, or pytest through it, how a case ended; a pass is silence."""
+    __tracebackhide__ = True
+    if result.outcome is Outcome.PASSED:
+        return
+    if result.outcome.is_failure:
+        rerun = rerun_command(result.case_id, session.settings)
+        message = explanation(result, rerun)
+        if is_pytest:
+            pytest.fail(message, pytrace=False)
+        raise AssertionError(message)
+    if result.outcome is Outcome.XFAILED and is_pytest:
+        pytest.xfail(skip_text(result))
+    raise unittest.SkipTest(skip_text(result))

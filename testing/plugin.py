@@ -1,0 +1,252 @@
+"""The pytest plugin: options, markers, the run's session, limits and the summary."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Generator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from exporters import BACKENDS, get_backend
+from exporters.base import Selection
+from testing import journal
+from testing.journal import Journal, JournalError
+from testing.mixin import export_case_of
+from testing.registry import Registry, SkipFileError
+from testing.results import CaseResult, Outcome
+from testing.session import SESSION, Session, is_slow_run
+from testing.settings import RunSettings
+from testing.summary import summarize
+
+if TYPE_CHECKING:
+    from _pytest.terminal import TerminalReporter
+
+__all__: list[str] = []
+
+_GROUP = "export-harness"
+_RESULTS_KEY = "export_harness_results"
+_PREFIXES = ("neuron", "torch", "onnx", "openvino", "executorch")
+_TEMPORARY = pytest.StashKey["tempfile.TemporaryDirectory[str]"]()
+
+
+# Options
+
+_OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
+    "--slow": ("run what is marked slow, as RUN_SLOW=1 does", {"action": "store_true"}),
+    "--backend": (
+        "run this backend only (repeatable); by default all that are installed",
+        {"action": "append", "default": [], "metavar": "NAME"},
+    ),
+    "--neuron-runtime": (
+        "what traces and runs for the neuron backend (default: auto)",
+        {"choices": ["auto", "neuronx", "xla"], "default": "auto"},
+    ),
+    "--trace-patches": (
+        "trace patches that may be applied (default: on)",
+        {"default": "on", "metavar": "on|off|NAME,…"},
+    ),
+    "--lowering-guard": (
+        "raise where an op would kill the process (default: on)",
+        {"choices": ["on", "off"], "default": "on"},
+    ),
+    "--isolate": (
+        "run cases in children: where the backend can crash (auto), always or never",
+        {"choices": ["auto", "always", "never"], "default": "auto"},
+    ),
+    "--run-skipped": (
+        "run what skips.py skips: xfailed where still needed, a failing xpassed where stale",
+        {"action": "store_true"},
+    ),
+    "--results": ("directory to which results.jsonl is written", {"metavar": "DIR"}),
+}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options of a run."""
+    group = parser.getgroup(_GROUP, "export of model classes")
+    for name, (text, how) in _OPTIONS.items():
+        group.addoption(name, help=text, **how)
+    parser.addini("export_skips", "file of skips, from the root directory (default: skips.py)")
+
+
+# Configuration
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register markers, check the options and open the session of the run."""
+    config.addinivalue_line("markers", "slow: runs with --slow or RUN_SLOW=1 only")
+    declared = [get_backend(name).test_prefix for name in BACKENDS]
+    for prefix in dict.fromkeys([*_PREFIXES, *declared]):
+        config.addinivalue_line("markers", f"{prefix}_export_test: export with this backend")
+    settings = _settings(config)
+    _check(settings)
+    config.stash[SESSION] = _session(config, settings)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove the journal of a run that was not asked to keep one."""
+    temporary = config.stash.get(_TEMPORARY, None)
+    if temporary is not None:
+        temporary.cleanup()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell an xdist worker where the results of the run are."""
+    node.workerinput[_RESULTS_KEY] = _results_of(node.config)
+
+
+def _settings(config: pytest.Config) -> RunSettings:
+    option = config.getoption
+    return RunSettings(
+        backends=tuple(dict.fromkeys(option("--backend"))),
+        neuron_runtime=option("--neuron-runtime"),
+        trace_patches=option("--trace-patches"),
+        lowering_guard=option("--lowering-guard") == "on",
+        isolate=option("--isolate"),
+        run_skipped=option("--run-skipped"),
+        slow=option("--slow") or is_slow_run(os.environ),
+        results=_results_dir(config),
+    )
+
+
+def _results_dir(config: pytest.Config) -> str:
+    """The directory of the journal: given, the controller's, or a temporary one."""
+    if _is_worker(config):
+        return str(config.workerinput[_RESULTS_KEY])  # type: ignore[attr-defined]
+    given = config.getoption("--results")
+    if given:
+        return str(Path(given).absolute())
+    config.stash[_TEMPORARY] = tempfile.TemporaryDirectory(prefix="export-results-")
+    return config.stash[_TEMPORARY].name
+
+
+def _check(settings: RunSettings) -> None:
+    for name in settings.backends:
+        if name not in BACKENDS:
+            raise pytest.UsageError(_unknown("backend", name, list(BACKENDS)))
+    patches = [name for backend in BACKENDS for name in get_backend(backend).patch_names()]
+    for name in sorted(Selection.parse(settings.trace_patches).names):
+        if name not in patches:
+            raise pytest.UsageError(_unknown("trace patch", name, patches))
+
+
+def _unknown(what: str, name: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(name, known, n=1)
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    return f"no {what} is called {name!a}{hint} There are: {', '.join(known)}."
+
+
+def _session(config: pytest.Config, settings: RunSettings) -> Session:
+    try:
+        registry = Registry.load(_skips_path(config))
+        opened = Journal(settings.results or "")
+    except (SkipFileError, JournalError) as error:
+        raise pytest.UsageError(str(error)) from None
+    before = journal.scan(settings.results or "").attempts
+    attempts = Counter[str]()
+    for result in before:
+        attempts[result.case_id] = max(attempts[result.case_id], result.attempt)
+    return Session(settings, registry, opened, attempts)
+
+
+def _skips_path(config: pytest.Config) -> Path | None:
+    given = config.getini("export_skips")
+    return config.rootpath / given if given else None
+
+
+def _results_of(config: pytest.Config) -> str | None:
+    return config.stash[SESSION].settings.results
+
+
+def _is_worker(config: pytest.Config) -> bool:
+    return hasattr(config, "workerinput")
+
+
+# Collection
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the backends that were not asked for."""
+    chosen = config.stash[SESSION].settings.backends
+    dropped = [item for item in items if chosen and not _is_of(item, chosen)]
+    if dropped:
+        config.hook.pytest_deselected(items=dropped)
+        items[:] = [item for item in items if item not in set(dropped)]
+
+
+def _is_of(item: pytest.Item, backends: tuple[str, ...]) -> bool:
+    case = export_case_of(item)
+    return case is None or case.backend in backends
+
+
+# Running
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what is slow; an export decides for itself, so that its result is recorded."""
+    is_slow = item.get_closest_marker("slow") is not None
+    if is_slow and export_case_of(item) is None and not item.config.stash[SESSION].settings.slow:
+        pytest.skip("slow: run it with --slow or RUN_SLOW=1")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_timeout_set_timer(item: pytest.Item) -> bool | None:
+    """Keep pytest-timeout's timer off where the harness enforces the limit of the case.
+
+    Its thread method ends the whole worker. True ends the search for a timer.
+    """
+    case = export_case_of(item)
+    if case is None:
+        return None
+    isolate = item.config.stash[SESSION].settings.isolate
+    can_crash = get_backend(case.backend).can_crash
+    return True if isolate == "always" or (isolate == "auto" and can_crash) else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Record an export that pytest skipped or failed before it could run."""
+    report = yield
+    case = export_case_of(item)
+    if case is not None and report.when == "setup" and not report.passed:
+        outcome = Outcome.SKIPPED if report.skipped else Outcome.FAILED
+        said = {"reason" if report.skipped else "message": _said(report)}
+        result = CaseResult.of(case, item.nodeid, outcome, stage="setup", **said)
+        item.config.stash[SESSION].record(result)
+    return report
+
+
+def _said(report: pytest.TestReport) -> str:
+    """The reason of a skip, which pytest has as the last of a triple, or the text of an error."""
+    if isinstance(report.longrepr, tuple):
+        return report.longrepr[-1].removeprefix("Skipped: ")
+    return str(report.longrepr)
+
+
+# Summary
+
+
+def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.Config) -> None:
+    """Print what became of the exports of this run, read from the journal."""
+    seen = {
+        report.nodeid for reports in terminalreporter.stats.values() for report in reports
+        if isinstance(report, pytest.TestReport)
+    }  # fmt: skip
+    contents = journal.scan(_results_of(config) or "")
+    results = [result for result in contents.results if result.case_id in seen]
+    if not results:
+        return
+    terminalreporter.section("exports")
+    writer = terminalreporter._tw
+    terminalreporter.write(summarize(results, width=writer.fullwidth, color=writer.hasmarkup))
+    given = config.getoption("--results")
+    if given:
+        terminalreporter.write_line(f"results: {given}")

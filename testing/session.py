@@ -1,0 +1,203 @@
+"""One run of the harness: its options, skips and journal, and how a case goes through them."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+
+import pytest
+
+from exporters import get_backend
+from exporters.base import BackendIncompatibleError, BackendUnavailableError
+from testing.cases import ExportCase
+from testing.journal import Journal
+from testing.registry import Entry, Registry
+from testing.results import CaseResult, Outcome
+from testing.settings import CaseRequest, RunSettings
+from testing.timeouts import DEFAULT_TIMEOUT
+from testing.versions import versions_of
+
+__all__ = ["SESSION", "Planned", "Session", "TestMethod", "default_session", "is_slow_run"]
+
+_TRUE = ("1", "true", "yes", "on")
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One case as its test method asks for it.
+
+    Attributes:
+        case: The case, its runtime still open.
+        case_id: pytest's node id, or another unique name.
+        test: Module, file, class and method that prepare the model.
+        timeout: Seconds that the case may take.
+        refusal: Why the test class cannot have this case at all; it fails with that.
+        waiver: Why the test class does not want it; it is skipped with that.
+        is_slow: Whether it only runs when slow tests were asked for.
+    """
+
+    case: ExportCase
+    case_id: str
+    test: TestMethod
+    timeout: float = DEFAULT_TIMEOUT
+    refusal: str | None = None
+    waiver: str | None = None
+    is_slow: bool = False
+
+
+@dataclass(frozen=True)
+class TestMethod:
+    """Where a child finds the test: module name, its file, class and method."""
+
+    module: str
+    path: str
+    test_class: str
+    test_method: str
+
+
+@dataclass
+class Session:
+    """What every case of a run shares.
+
+    Attributes:
+        settings: The run's options.
+        registry: Entries of ``skips.py``.
+        journal: Where results are appended; None keeps none.
+        attempts: How often each case was recorded before, by case id.
+    """
+
+    settings: RunSettings = field(default_factory=RunSettings)
+    registry: Registry = field(default_factory=Registry)
+    journal: Journal | None = None
+    attempts: Counter[str] = field(default_factory=Counter)
+    _incompatible: dict[tuple[str, str | None], str] = field(default_factory=dict)
+
+    def result_of(self, planned: Planned) -> CaseResult:
+        """Decide on a case, run it unless it is skipped, and append its result."""
+        return self.record(self._decide(planned))
+
+    def record(self, result: CaseResult) -> CaseResult:
+        """Append a result to the journal, numbered as an attempt of its case."""
+        self.attempts[result.case_id] += 1
+        versions = result.versions or versions_of(get_backend(result.backend).distributions)
+        attempt = self.attempts[result.case_id]
+        result = dataclasses.replace(result, attempt=attempt, versions=versions)
+        if self.journal is not None:
+            self.journal.append(result)
+        return result
+
+    def _decide(self, planned: Planned) -> CaseResult:
+        if planned.refusal:
+            return _ended(planned, Outcome.FAILED, stage="collect", message=planned.refusal)
+        if planned.waiver:
+            return _ended(planned, Outcome.SKIPPED, reason=planned.waiver)
+        try:
+            planned = self._with_runtime(planned)
+        except BackendUnavailableError as error:
+            return _ended(planned, Outcome.SKIPPED, reason=str(error))
+        except BackendIncompatibleError as error:
+            return self._incompatible_with(planned, str(error))
+        return self._skip_or_run(planned)
+
+    def _skip_or_run(self, planned: Planned) -> CaseResult:
+        entry = self.registry.skip_for(planned.case)
+        if entry and not self.settings.run_skipped:
+            return _skipped(planned, entry)
+        if planned.is_slow and not self.settings.slow:
+            return _ended(
+                planned, Outcome.SKIPPED, reason="slow: run it with --slow or RUN_SLOW=1"
+            )
+        known = self._incompatible.get((planned.case.backend, planned.case.runtime))
+        if known:
+            return _ended(planned, Outcome.SKIPPED, reason=f"not run again: {known}")
+        result = self._execute(planned)
+        return _judged(result, entry) if entry else result
+
+    def _execute(self, planned: Planned) -> CaseResult:
+        from testing.execution import execute
+
+        result = execute(self._request(planned))
+        if _is_incompatibility(result):
+            return self._incompatible_with(planned, result.message or "", result)
+        return result
+
+    def _incompatible_with(
+        self, planned: Planned, message: str, result: CaseResult | None = None
+    ) -> CaseResult:
+        """The toolkit has another interface than the backend expects: said once, as a failure."""
+        key = (planned.case.backend, planned.case.runtime)
+        if key in self._incompatible:
+            return _ended(planned, Outcome.SKIPPED, reason=f"not run again: {message}")
+        self._incompatible[key] = message
+        return result or _ended(planned, Outcome.FAILED, stage="export", message=message)
+
+    def _with_runtime(self, planned: Planned) -> Planned:
+        case = planned.case
+        requested = self.settings.neuron_runtime if case.backend == "neuron" else "auto"
+        runtime = _resolved(case.backend, requested)
+        return dataclasses.replace(planned, case=dataclasses.replace(case, runtime=runtime))
+
+    def _request(self, planned: Planned) -> CaseRequest:
+        case = planned.case
+        default = get_backend(case.backend).tolerance(case.runtime or case.delegate)
+        exactness = self.registry.exactness_for(case)
+        return CaseRequest(
+            case=case,
+            case_id=planned.case_id,
+            **dataclasses.asdict(planned.test),
+            tolerance=self.registry.tolerance_for(case, default),
+            settings=self.settings,
+            exactness_reason=exactness.reason if exactness else None,
+            timeout=planned.timeout,
+            guard=self.settings.lowering_guard,
+        )
+
+
+SESSION = pytest.StashKey[Session]()
+"""Where pytest's config holds the session of the run."""
+
+
+@cache
+def default_session() -> Session:
+    """The session of a run without the pytest plugin: defaults, the shipped skips, no journal."""
+    return Session(RunSettings(slow=is_slow_run(os.environ)), Registry.load())
+
+
+def is_slow_run(environment: Mapping[str, str]) -> bool:
+    """Whether ``RUN_SLOW`` asks for slow tests, as transformers' own tests read it."""
+    return environment.get("RUN_SLOW", "").lower() in _TRUE
+
+
+def _resolved(backend: str, requested: str) -> str | None:
+    return get_backend(backend).resolve_runtime(requested)
+
+
+def _ended(planned: Planned, outcome: Outcome, **values: str | None) -> CaseResult:
+    return CaseResult.of(planned.case, planned.case_id, outcome, **values)
+
+
+def _skipped(planned: Planned, entry: Entry) -> CaseResult:
+    return _ended(planned, Outcome.SKIPPED, scope=str(entry.scope), reason=entry.reason)
+
+
+def _judged(result: CaseResult, entry: Entry) -> CaseResult:
+    """The result of a case that an entry skips: still needed, or stale."""
+    outcome = result.outcome
+    if outcome.is_failure:
+        outcome = Outcome.XFAILED
+    elif outcome is Outcome.PASSED:
+        outcome = Outcome.XPASSED
+    return dataclasses.replace(
+        result, outcome=outcome, scope=str(entry.scope), reason=entry.reason
+    )
+
+
+def _is_incompatibility(result: CaseResult) -> bool:
+    message = result.message or ""
+    return result.outcome is Outcome.FAILED and message.startswith(
+        BackendIncompatibleError.__name__
+    )

@@ -1,0 +1,43 @@
+"""Model and inputs from a tester in the shape of transformers' own; imported in the child only."""
+
+from __future__ import annotations
+
+import copy
+import sys
+from typing import Any
+
+from testing.inputs import SampledInputs
+from testing.prepare import SEED, set_seed
+from testing.subject import Subject
+
+__all__ = ["subject_of_tester"]
+
+
+def subject_of_tester(test: Any, model_class: type) -> Subject:
+    """The subject of `model_class` from ``test.model_tester``, as transformers' tests make it.
+
+    Args:
+        test: A test instance after ``setUp``. Its tester has
+            ``prepare_config_and_inputs_for_common()`` and may have
+            ``prepare_config_and_inputs_for_model_class(model_class)``.
+        model_class: The class to build.
+    """
+    set_seed(SEED)
+    _seed_helpers()
+    for_class = getattr(test.model_tester, "prepare_config_and_inputs_for_model_class", None)
+    if for_class is not None:
+        config, inputs = for_class(model_class)
+    else:
+        config, inputs = test.model_tester.prepare_config_and_inputs_for_common()
+    if hasattr(test, "_prepare_for_class"):
+        inputs = test._prepare_for_class(inputs, model_class)
+    set_seed(SEED)
+    model = model_class(copy.deepcopy(config)).eval()
+    return Subject(model, SampledInputs.infer(dict(inputs), config))
+
+
+def _seed_helpers() -> None:
+    """Seed the generator that ``ids_tensor`` and its like draw from in transformers' tests."""
+    for name, module in tuple(sys.modules.items()):
+        if name.rpartition(".")[2] == "test_modeling_common":
+            module.global_rng.seed(SEED)
