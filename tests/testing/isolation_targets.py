@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 Report = Callable[[str], None]
+kept: list[tempfile.TemporaryDirectory[str]] = []
 
 
 class _Unprintable(Exception):
@@ -151,9 +153,12 @@ def hang_at_exit(payload: Any, report: Report) -> str:
     return "kept"
 
 
-def clean_at_exit(payload: str, report: Report) -> None:
+def clean_at_exit(payload: str, report: Report) -> str:
+    """Leave a file to ``atexit`` and a directory to a finalizer."""
     Path(payload).write_text("here")
     atexit.register(os.unlink, payload)
+    kept.append(tempfile.TemporaryDirectory())
+    return kept[-1].name
 
 
 def kill_server(payload: str, report: Report) -> str:

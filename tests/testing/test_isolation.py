@@ -122,8 +122,29 @@ def test_values_that_json_has_not_become_text(server: ForkServer) -> None:
 def test_exit_functions_of_the_child_run(server: ForkServer, tmp_path: Path) -> None:
     file = tmp_path / "temporary"
 
-    assert run(server, "clean_at_exit", str(file)).ending is Ending.RESULT
+    report = run(server, "clean_at_exit", str(file))
+
+    assert report.ending is Ending.RESULT
     assert not file.exists()
+    assert not Path(report.result).exists()
+
+
+def test_exit_functions_of_the_server_do_not_run_in_children(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    spec = module(
+        tmp_path,
+        f"""
+        import atexit, weakref
+        class Kept: pass
+        def leave(what): open({str(log)!r}, "a").write(what)
+        kept = Kept()
+        atexit.register(leave, "function ")
+        weakref.finalize(kept, leave, "finalizer ")
+        """,
+    )
+    with ForkServer() as server:
+        server.run(task("echo", modules=(spec,)))
+        assert not log.exists()
 
 
 def test_nothing_accumulates(server: ForkServer) -> None:
