@@ -10,6 +10,7 @@ moves torch_xla's counters falls back or reads the device (see ``torch_xla.debug
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
@@ -96,7 +97,7 @@ class LoweringGuard(TorchDispatchMode):
             described = "; ".join(self._origins.describe(operand) for operand in operands)
             raise UnloweredOpError(op, described, self._module_path(frames), source)
         if origins:
-            names = tuple(origin.name for origin in origins)
+            names = tuple(dict.fromkeys(origin.name for origin in origins))
             self.baked_reads.setdefault(BakedRead(op, names, source))
 
     @contextmanager
@@ -112,7 +113,7 @@ class LoweringGuard(TorchDispatchMode):
             for library in libraries:
                 library._destroy()
 
-    def _override(self, op: str) -> torch.library.Library:
+    def _override(self, op: str) -> Any:
         packet = getattr(torch.ops.aten, op.removeprefix("aten::").partition(".")[0])
         overload = getattr(packet, op.partition(".")[2] or "default")
 
@@ -126,8 +127,11 @@ class LoweringGuard(TorchDispatchMode):
             )
             return self._derived(result, operands)
 
-        library = torch.library.Library("aten", "IMPL")
-        library.impl(overload, on_cpu, "XLA")
+        library: Any = torch.library.Library("aten", "IMPL")
+        with warnings.catch_warnings():
+            # That a kernel of torch_xla is replaced is the purpose.
+            warnings.simplefilter("ignore", UserWarning)
+            library.impl(overload, on_cpu, "XLA")
         return library
 
     def _origins_of(self, operands: list[torch.Tensor]) -> list[Origin]:
@@ -189,14 +193,14 @@ def _signature(func: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
 
 
 def _probe(func: Any, args: Any, kwargs: Any) -> tuple[str, ...]:
-    """Names of the aten ops that read the device when `func` runs on throw-away tensors.
-
-    The state of random numbers is left as it was.
-    """
+    """Names of the aten ops that read the device when `func` runs on throw-away tensors."""
+    if torch.Tag.nondeterministic_seeded in func.tags:
+        # A trial would move the device's random state on, and with it the graph.
+        return () if lazy.is_lowered(_name(func)) else (_name(func),)
     throw_away_args, throw_away_kwargs = tree_map_only(torch.Tensor, _throw_away, (args, kwargs))
     before = lazy.read_counters()
     # Zeros may be outside the op's domain; what it read before it said so still counts.
-    with lazy.rng_preserved(), suppress(Exception):
+    with suppress(Exception):
         func(*throw_away_args, **throw_away_kwargs)
     moved = [name for name, count in lazy.read_counters().items() if count != before.get(name, 0)]
     fallbacks = tuple(name for name in moved if name.startswith("aten::"))

@@ -5,8 +5,7 @@ Written for torch-xla 2.9; what each does is stated in the project's tests of th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -18,10 +17,10 @@ __all__ = [
     "compile_graph",
     "device",
     "graph_leaves",
+    "is_lowered",
     "placeholder",
     "program_of",
     "read_counters",
-    "rng_preserved",
     "run_compiled",
     "run_stablehlo",
     "stablehlo",
@@ -105,13 +104,8 @@ def read_counters() -> dict[str, int]:
     return counts
 
 
-@contextmanager
-def rng_preserved() -> Iterator[None]:
-    """Leave the random state of the XLA device and of the CPU as it was."""
-    name = str(device())
-    seed = _C._xla_get_rng_seed(name)
-    try:
-        with torch.random.fork_rng(devices=[]):
-            yield
-    finally:
-        _C._xla_set_rng_seed(seed, name)
+def is_lowered(name: str) -> bool:
+    """Whether the dispatcher has a kernel for this op on the XLA device, or takes it apart."""
+    keys = ("XLA", "CompositeExplicitAutograd", "CompositeImplicitAutograd")
+    has_kernel: Any = vars(torch._C)["_dispatch_has_kernel_for_dispatch_key"]
+    return any(has_kernel(name, key) for key in keys)

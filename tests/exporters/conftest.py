@@ -1,4 +1,4 @@
-"""The XLA client of these tests: one CPU device, without the optimiser, whose time nobody needs."""
+"""The XLA client of these tests: one CPU device, without the optimiser."""
 
 from __future__ import annotations
 

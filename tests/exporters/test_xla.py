@@ -86,7 +86,11 @@ class Tied(torch.nn.Module):
 
 def test_tied_weights_are_one_argument_of_the_program() -> None:
     exported = export(Tied(), {"ids": torch.tensor([[1, 2]])})
-    weights = [source for source in exported.program.arguments if getattr(source, "kind", "") == "parameter"]
+    weights = [
+        source
+        for source in exported.program.arguments
+        if getattr(source, "kind", "") == "parameter"
+    ]
     assert [origin.name for origin in weights] == ["shared.weight"]
 
 
@@ -263,7 +267,9 @@ def test_a_flag_is_a_constant_of_the_program() -> None:
 
 def test_a_dynamic_batch_runs_at_any_size() -> None:
     model = Linear()
-    exported = xla.trace(model, {"x": torch.ones(2, 3)}, dataclasses.replace(OPTIONS, dynamic=True))
+    exported = xla.trace(
+        model, {"x": torch.ones(2, 3)}, dataclasses.replace(OPTIONS, dynamic=True)
+    )
     for batch in (1, 2, 4, 5):
         x = torch.randn(batch, 3)
         assert_same(exported({"x": x}), model(x))
