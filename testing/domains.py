@@ -1,0 +1,90 @@
+"""What values one input leaf may have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+import torch
+
+__all__ = ["Domain", "Kind", "Place", "Run"]
+
+
+class Kind(str, Enum):
+    """What a leaf means, which decides how it is drawn."""
+
+    TOKENS = "tokens"
+    MASK = "mask"
+    POSITIONS = "positions"
+    INDEX = "index"
+    FLOAT = "float"
+    BOOL = "bool"
+    FIXED = "fixed"
+
+
+class Place(str, Enum):
+    """Where in a sample's real tokens a run of special ones stands."""
+
+    START = "start"
+    END = "end"
+    ANYWHERE = "anywhere"
+
+
+@dataclass(frozen=True)
+class Run:
+    """Special tokens that every sample holds once, side by side.
+
+    Classes that look for a token (`BartForSequenceClassification` for its end of sequence) want
+    the same number of it in every sample, and as many placeholders as an image has features.
+    """
+
+    tokens: tuple[int, ...]
+    place: Place = Place.ANYWHERE
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The values that one leaf may have.
+
+    Attributes:
+        kind: What the leaf means.
+        shape: Shape without axis 0 where the leaf is batched, else the whole shape.
+        dtype: Its dtype.
+        batched: Whether axis 0 is the batch.
+        rows: Entries of axis 0 for each sample.
+        low: Smallest value; of tokens, the first id.
+        high: Largest value of a float, else the first integer beyond the range.
+        excluded: Ids that no regular token has: special ones.
+        pad: Id at padded positions.
+        mask: Path of the mask whose padding this leaf follows.
+        runs: Special tokens in every sample.
+        shortest: Fewest real positions of a mask's row; half of the row by default.
+        value: The leaf itself, where it is fixed.
+        reason: Why a fixed leaf cannot differ.
+    """
+
+    kind: Kind
+    shape: tuple[int, ...]
+    dtype: torch.dtype = torch.int64
+    batched: bool = True
+    rows: int = 1
+    low: float = 0
+    high: float = 2
+    excluded: frozenset[int] = frozenset()
+    pad: int = 0
+    mask: str | None = None
+    runs: tuple[Run, ...] = ()
+    shortest: int | None = None
+    value: torch.Tensor | None = None
+    reason: str = ""
+
+    def full_shape(self, batch_size: int) -> tuple[int, ...]:
+        """Shape of the leaf at a batch size."""
+        return (batch_size * self.rows, *self.shape) if self.batched else self.shape
+
+    @cached_property
+    def regular(self) -> torch.Tensor:
+        """The regular token ids, in order; every id where all are special."""
+        ids = [i for i in range(int(self.low), int(self.high)) if i not in self.excluded]
+        return torch.tensor(ids or list(range(int(self.low), int(self.high))))

@@ -1,0 +1,230 @@
+"""Shrink a configuration by rule, so that what must fit together still does.
+
+Widths are divided by one power of two and head counts by powers of two, so that a width which
+the heads divided is still divided by them, and equal widths stay equal across nested
+configurations. Depths become `LAYERS`, vocabularies `VOCABULARY`, images `IMAGE_SIDE`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from transformers import PretrainedConfig
+
+__all__ = ["IMAGE_SIDE", "LAYERS", "VOCABULARY", "shrink", "tiny_config"]
+
+LAYERS: Final = 2
+VOCABULARY: Final = 512
+POSITIONS: Final = 128
+IMAGE_SIDE: Final = 64
+WIDEST: Final = 96
+NARROWEST: Final = 8
+EXPERTS: Final = 4
+
+# Names are whole words of a key, so that "dim" finds "emb_dim" and not "dimension".
+_BACKBONE_WIDTH = re.compile(r"hidden_sizes?|d_model|n_embd|embed_dim|emb_dim|dim")
+_WIDTH = re.compile(
+    r"(.*_)?(hidden_sizes?|d_model|d_ff|d_kv|n_embd|n_inner|dims?|size_per_head|key_dim"
+    r"|intermediate_size|embedding_size|proj_size|bottleneck_size|flow_size"
+    r"|pooler_output_size|channels|initial_channel)"
+)
+# Channels of the data, and dimensions that are counts of something.
+_NO_WIDTH = re.compile(r"num_channels|(input|in|audio)_channels|depth_separable_channels")
+_HEAD_WIDTH = re.compile(r"(.*_)?(head_dim|d_head)")
+_HEADS = re.compile(r"(.*_)?(attention_heads|num_heads|n_heads?|key_value_heads)")
+_DEPTH = re.compile(
+    r"(num_|n_)?(encoder_|decoder_|hidden_)?(layers?|depths?|num_layers)|num_hidden_layers"
+    r"|n_layers?|num_(encoder|decoder)_layers"
+)
+_VOCABULARY = re.compile(r"(.*_)?(vocab_size|n_words)")
+_TOKEN = re.compile(r".*_(token_ids?|token_index)|(bos|eos|pad|unk|mask|sep|cls)_index")
+_POSITIONS = re.compile(r"max_position_embeddings|n_positions|max_(source|target)_positions")
+_IMAGE = re.compile(r"(.*_)?image_size")
+_EXPERTS = re.compile(r"num_(local_)?experts|n_routed_experts|moe_num_experts")
+# Computed by the configuration from its depth.
+_STAGES = frozenset({"out_features", "out_indices", "stage_names"})
+
+
+def tiny_config(
+    config_class: type[PretrainedConfig],
+    defaults: Mapping[str, Any],
+    changes: Mapping[str, Any],
+) -> PretrainedConfig:
+    """A small configuration.
+
+    Args:
+        config_class: Class of the configuration.
+        defaults: Arguments that it needs before it is shrunk.
+        changes: Arguments that replace what the rules give; nested as the configuration is.
+
+    Raises:
+        Exception: Whatever the configuration class raises for what it is given.
+    """
+    arguments = shrink(config_class(**defaults))
+    return config_class(**_merged(arguments, changes))
+
+
+def shrink(config: PretrainedConfig) -> dict[str, Any]:
+    """Arguments of the class of `config` that give a small configuration of the same kind."""
+    values = config.to_dict()
+    scale = _Scale(_width_factor(values))
+    return scale.arguments(type(config), values)
+
+
+def _merged(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(values)
+    for key, change in changes.items():
+        inner = merged.get(key)
+        both = isinstance(inner, Mapping) and isinstance(change, Mapping)
+        merged[key] = _merged(inner, change) if both and inner is not None else change
+    return merged
+
+
+def _width_factor(values: Mapping[str, Any]) -> int:
+    """The power of two that brings the widest hidden size to `WIDEST` or below."""
+    widest = max(_integers(values, _BACKBONE_WIDTH), default=WIDEST)
+    return 1 << max(0, math.ceil(math.log2(widest / WIDEST)))
+
+
+def _integers(values: Mapping[str, Any], name: re.Pattern[str]) -> Iterator[int]:
+    """Every integer in entries with a matching name, at any depth."""
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            yield from _integers(value, name)
+        elif name.fullmatch(str(key)):
+            listed = value if isinstance(value, (list, tuple)) else [value]
+            yield from (item for item in listed if _is_integer(item))
+
+
+@dataclass
+class _Scale:
+    """Sizes of one configuration, its nested ones included.
+
+    Attributes:
+        factor: What every width is divided by.
+        tokens: New token ids by old ones, which all vocabularies share.
+    """
+
+    factor: int
+    tokens: dict[int, int] = field(default_factory=dict)
+
+    def arguments(self, config_class: type | None, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Arguments of `config_class` from the values of a configuration."""
+        values = _without_computed(config_class, values)
+        depth = max((d for d in _integers(values, _DEPTH)), default=0)
+        kept = _kept_layers(values, depth)
+        small = {key: self._entry(config_class, key, item) for key, item in values.items()}
+        small.update(_cut_to_depth(values, small, depth, kept))
+        small.update(_head_widths(values, small))
+        return {key: item for key, item in small.items() if key not in _STAGES}
+
+    def _entry(self, config_class: type | None, key: str, value: Any) -> Any:
+        if isinstance(value, Mapping) and value.get("model_type") is not None:
+            nested = getattr(config_class, "sub_configs", {}).get(key)
+            return self.arguments(nested if inspect.isclass(nested) else None, value)
+        for name, rule in self._rules():
+            if name.fullmatch(key):
+                return _each_integer(rule, value)
+        return value
+
+    def _rules(self) -> Iterator[tuple[re.Pattern[str], Callable[[int], int]]]:
+        """Names and what happens to their sizes; the first that matches holds."""
+        yield _NO_WIDTH, lambda size: size
+        yield _HEADS, _fewer_heads
+        yield _HEAD_WIDTH, self._width
+        yield _WIDTH, self._width
+        yield _DEPTH, lambda size: min(size, LAYERS)
+        yield _VOCABULARY, lambda size: min(size, VOCABULARY)
+        yield _TOKEN, self._token
+        yield _POSITIONS, lambda size: min(size, POSITIONS)
+        yield _IMAGE, lambda size: min(size, IMAGE_SIDE)
+        yield _EXPERTS, lambda size: min(size, EXPERTS)
+
+    def _width(self, size: int) -> int:
+        return max(math.ceil(size / self.factor), min(size, NARROWEST))
+
+    def _token(self, token: int) -> int:
+        """Ids beyond the small vocabulary move to its end; equal ids stay equal."""
+        if token < VOCABULARY:
+            return token
+        return self.tokens.setdefault(token, VOCABULARY - 1 - len(self.tokens))
+
+
+def _without_computed(config_class: type | None, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values that the class takes as arguments; it computes the others from them."""
+    names = _argument_names(config_class) if config_class else frozenset()
+    if not names:
+        return dict(values)
+    return {key: value for key, value in values.items() if key in names}
+
+
+def _argument_names(config_class: type) -> frozenset[str]:
+    own = [base for base in config_class.__mro__ if issubclass(base, PretrainedConfig)]
+    names: set[str] = set()
+    for base in own[: own.index(PretrainedConfig)]:
+        names.update(inspect.signature(base.__init__).parameters)
+    return frozenset(names - {"self", "args", "kwargs"})
+
+
+def _kept_layers(values: Mapping[str, Any], depth: int) -> list[int]:
+    """Layers that remain: the first of every type, and `LAYERS` of them at least."""
+    kept = {0}
+    for item in values.values():
+        if _is_list_of(item, str) and len(item) == depth:
+            kept.update(item.index(kind) for kind in item)
+    others = (layer for layer in range(depth) if layer not in kept)
+    while len(kept) < min(LAYERS, depth):
+        kept.add(next(others))
+    return sorted(kept)
+
+
+def _cut_to_depth(
+    values: Mapping[str, Any], small: Mapping[str, Any], depth: int, kept: list[int]
+) -> dict[str, Any]:
+    """Depths, and lists of one entry per layer, cut to the layers that remain."""
+    cut: dict[str, Any] = {}
+    for key, value in values.items():
+        if _DEPTH.fullmatch(key) and value == depth:
+            cut[key] = len(kept)
+        elif isinstance(value, (list, tuple)) and len(value) == depth > len(kept):
+            cut[key] = [small[key][layer] for layer in kept]
+    return cut
+
+
+def _head_widths(values: Mapping[str, Any], small: Mapping[str, Any]) -> dict[str, Any]:
+    """A head's width stays the hidden size over the heads where it was."""
+    names = ("head_dim", "hidden_size", "num_attention_heads")
+    sizes = [value for name in names if _is_integer(value := values.get(name))]
+    if len(sizes) < len(names) or sizes[0] * sizes[2] != sizes[1]:
+        return {}
+    return {"head_dim": small["hidden_size"] // small["num_attention_heads"]}
+
+
+def _fewer_heads(heads: int) -> int:
+    """Halved while it is even and above two; one that is odd stays."""
+    while heads > 2 and heads % 2 == 0:
+        heads //= 2
+    return heads
+
+
+def _each_integer(rule: Callable[[int], int], value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return type(value)(_each_integer(rule, item) for item in value)
+    return rule(value) if _is_integer(value) else value
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_list_of(value: Any, kind: type) -> bool:
+    return (
+        isinstance(value, (list, tuple))
+        and bool(value)
+        and all(isinstance(item, kind) for item in value)
+    )

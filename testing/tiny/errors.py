@@ -1,0 +1,39 @@
+"""Why there is no tiny model of a class."""
+
+from __future__ import annotations
+
+__all__ = [
+    "ConfigDefaultsError",
+    "MissingPackageError",
+    "NoTinyModelError",
+    "UnknownModelClassError",
+]
+
+
+class NoTinyModelError(Exception):
+    """A tiny model of a class could not be made."""
+
+
+class UnknownModelClassError(NoTinyModelError):
+    """transformers has no class of this name; the message gives the nearest."""
+
+    def __init__(self, name: str, nearest: list[str]) -> None:
+        hint = f"; nearest: {', '.join(nearest)}" if nearest else ""
+        super().__init__(f"transformers has no model class {name!r}{hint}")
+
+
+class ConfigDefaultsError(NoTinyModelError):
+    """A configuration class does not give a configuration when called without arguments."""
+
+    def __init__(self, model_class: str, config_class: str, cause: Exception) -> None:
+        super().__init__(
+            f"{model_class}: {config_class}() has no usable defaults ({cause}); "
+            "give the values that it lacks in testing/tiny/exceptions.py"
+        )
+
+
+class MissingPackageError(NoTinyModelError):
+    """A model needs packages that are not installed."""
+
+    def __init__(self, model_class: str, packages: str) -> None:
+        super().__init__(f"{model_class} needs packages that are not installed: {packages}")

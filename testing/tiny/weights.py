@@ -1,0 +1,96 @@
+"""Random weights under which every part of a model is seen in its outputs.
+
+As initialised, many models hide errors: biases and mask tokens are zero, layer scales 1e-6, and
+matrices so small that attention is uniform. Weights are therefore rescaled to the deviation that
+keeps a signal's variance, and what is constant gets noise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, Final
+
+import torch
+from torch import nn
+from transformers.pytorch_utils import Conv1D
+
+__all__ = ["calibrate", "scatter"]
+
+_EMBEDDING_DEVIATION: Final = 0.5
+_NOISE: Final = 0.2
+_TRANSPOSED: Final = (Conv1D, nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
+_BATCH_NORMS: Final = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
+_WITH_FAN_IN: Final = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, *_TRANSPOSED)
+
+
+@torch.no_grad()
+def scatter(model: nn.Module, seed: int) -> None:
+    """Rescale the trainable weights of `model` in place; tables that are not trained stay.
+
+    Args:
+        model: A randomly initialised model.
+        seed: Seed of the noise.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    seen: set[int] = set()
+    for module in model.modules():
+        for weight in module.parameters(recurse=False):
+            if weight.requires_grad and id(weight) not in seen:
+                seen.add(id(weight))
+                _scatter_weight(module, weight, generator)
+
+
+def _scatter_weight(module: nn.Module, weight: nn.Parameter, generator: torch.Generator) -> None:
+    if weight.numel() == 0:
+        return
+    deviation = float(weight.float().std(unbiased=False))
+    if deviation < 1e-8:
+        _scatter_constant(weight, generator)
+    elif weight.ndim > 1 and max(weight.shape) < weight.numel():
+        weight.mul_(_target_deviation(module, weight) / deviation)
+
+
+def _scatter_constant(weight: nn.Parameter, generator: torch.Generator) -> None:
+    """Noise around the constant; a scale that would hide its branch becomes visible first."""
+    level = float(weight.flatten()[0])
+    if 0 < abs(level) < _EMBEDDING_DEVIATION:
+        level = math.copysign(_EMBEDDING_DEVIATION, level)
+    weight.copy_(level + _NOISE * torch.randn(weight.shape, generator=generator))
+
+
+def _target_deviation(module: nn.Module, weight: nn.Parameter) -> float:
+    if not isinstance(module, _WITH_FAN_IN):
+        return _EMBEDDING_DEVIATION
+    axis = 1 if isinstance(module, _TRANSPOSED) else 0
+    return 1 / math.sqrt(weight.numel() / weight.shape[axis])
+
+
+@torch.no_grad()
+def calibrate(model: nn.Module, inputs: Mapping[str, Any]) -> None:
+    """Give batch norms the statistics of their own inputs, as training would.
+
+    Without them the signal shrinks by half at every activation, and a convolutional network of
+    twenty layers returns the same for every image. One mean and one variance for all channels,
+    and not each channel's own: a channel that hardly varies in two samples would be blown up.
+
+    Args:
+        model: A model in eval mode.
+        inputs: Keyword inputs of one forward; they may be changed by it.
+    """
+    norms = [m for m in model.modules() if isinstance(m, _BATCH_NORMS)]
+    if not norms:
+        return
+    hooks = [norm.register_forward_pre_hook(_take_statistics) for norm in norms]
+    try:
+        model(**inputs)
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def _take_statistics(norm: nn.Module, arguments: tuple[torch.Tensor, ...]) -> None:
+    mean, variance = norm.get_buffer("running_mean"), norm.get_buffer("running_var")
+    spread = torch.linspace(1 - _NOISE, 1 + _NOISE, len(mean))
+    mean.copy_(arguments[0].mean() * spread)
+    variance.copy_(arguments[0].var() * spread)
