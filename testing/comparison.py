@@ -414,8 +414,8 @@ def _value_failure(
     """One sentence that names the worst element of a leaf, and its figures."""
     excess = torch.where(elements.special, math.inf, elements.difference - elements.allowed)
     worst_of_all = int(excess.argmax())
-    position = elements.positions[worst_of_all]
-    index = [int(i) for i in torch.unravel_index(position, eager.shape)]
+    position = int(elements.positions[worst_of_all])
+    index = _index(position, eager.shape)
     wrong, total = int(elements.wrong.sum()), elements.eager.numel()
     metrics = _metrics(elements)
     return (
@@ -425,6 +425,15 @@ def _value_failure(
         f"({wrong} of {total} elements; max abs {metrics.max_abs:.3g}, "
         f"max rel {metrics.max_rel:.3g}, scale {_scale_of(elements):.3g})"
     )
+
+
+def _index(position: int, shape: torch.Size) -> list[int]:
+    """Index of a flat position. ``torch.unravel_index`` imports sympy, for seconds per child."""
+    index = []
+    for size in reversed(shape):
+        position, along_axis = divmod(position, size)
+        index.append(along_axis)
+    return index[::-1]
 
 
 def _scale_of(elements: _Elements) -> float:

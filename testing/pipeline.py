@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import platform
 import resource
 import tempfile
@@ -37,7 +36,7 @@ from testing.prepare import SEED, normalise, set_seed
 from testing.results import CaseResult, Outcome
 from testing.settings import CaseRequest
 from testing.subject import Subject
-from testing.trials import Kind, Run, Trial, other_weights, plan, run_once
+from testing.trials import Kind, Run, Trial, changed_leaves, other_weights, plan, run_once
 from testing.verdict import judge, judge_trial
 
 __all__ = ["STAGES", "run"]
@@ -91,12 +90,21 @@ class _Case:
         result: What is known so far.
         stages: The clock.
         files: Files that define the model, to find its line in a traceback.
+        trial: The trial that runs, None between them.
     """
 
     request: CaseRequest
     result: CaseResult
     stages: _Stages
     files: set[str]
+    trial: Trial | None = None
+
+    def run(self, call: Callable[[dict[str, Any]], Any], trial: Trial) -> Run:
+        """Run a trial; one that raises stays the current one, for the message."""
+        self.trial = trial
+        found = run_once(call, trial.inputs, trial.seed)
+        self.trial = None
+        return found
 
     def end(self, outcome: Outcome, message: str, found: Comparison | None = None) -> NoReturn:
         """End the case with the figures of `found`."""
@@ -177,7 +185,7 @@ def _run_stages(
         case.end(Outcome.EXPORTED, "Compiled; nothing here can run it.")
 
     case.stages.begin("run")
-    outputs = _run_exported(exported, reference)
+    outputs = _run_exported(case, exported, reference)
 
     case.stages.begin("compare")
     _judge(case, subject, reference, outputs, exported)
@@ -190,11 +198,11 @@ def _call(model: torch.nn.Module) -> Callable[[dict[str, Any]], Any]:
 def _run_eager(case: _Case, subject: Subject, trials: list[Trial]) -> _Reference:
     """Run eager on every trial, twice on the first."""
     call = _call(subject.model)
-    runs = [(t, run_once(call, t.inputs, t.seed)) for t in trials if t.kind is not Kind.WEIGHTS]
+    runs = [(trial, case.run(call, trial)) for trial in trials if trial.kind is not Kind.WEIGHTS]
     traced, first = runs[0]
     if not tensor_leaves(first.output):
         case.end(Outcome.FAILED, "Eager's output holds no tensor, so nothing can be compared.")
-    _require_agreement(case, first, run_once(call, traced.inputs, traced.seed))
+    _require_agreement(case, first, case.run(call, traced))
     masked = find_masked_leaves(
         first.output, traced.inputs, subject.inputs, lambda i: run_once(call, i, SEED).output
     )
@@ -206,6 +214,8 @@ def _run_eager(case: _Case, subject: Subject, trials: list[Trial]) -> _Reference
 
 def _require_agreement(case: _Case, first: Run, second: Run) -> None:
     """Eager must agree with itself, or nothing can be said of a backend."""
+    if not changed_leaves(first.output, second.output):
+        return
     found = compare(first.output, second.output, case.request.tolerance)
     if not found.passed:
         told = "Eager disagrees with itself under the same seed, so no backend is to blame"
@@ -214,6 +224,8 @@ def _require_agreement(case: _Case, first: Run, second: Run) -> None:
 
 def _noise(first: Run, reseeded: Run) -> str | None:
     """Says whether eager draws random numbers: another seed then gives other values."""
+    if not changed_leaves(first.output, reseeded.output):
+        return None
     found = compare(first.output, reseeded.output, _EXACT)
     if found.passed:
         return None
@@ -230,14 +242,19 @@ def _add_other_weights(reference: _Reference, model: torch.nn.Module, trial: Tri
         reference.notes.append(f"Note: other weights were not tried: {describe_error(error)}.")
         return
     old = next(run for t, run in reference.runs if t.differs_in_weights_only(trial))
-    found = compare(old.output, changed.output, _EXACT)
-    if found.structural or not all(math.isfinite(m.max_abs) for m in found.metrics.values()):
-        reference.notes.append("Note: other weights give eager NaN, infinities or other shapes.")
-    elif found.passed:
+    if not changed_leaves(old.output, changed.output):
         reference.notes.append("Note: other weights change nothing in eager; none were tried.")
+    elif _special_values(changed.output) != _special_values(old.output):
+        reference.notes.append("Note: other weights change where eager has NaN or infinities.")
     else:
         reference.runs.append((trial, changed))
         reference.twin = twin
+
+
+def _special_values(output: Any) -> dict[str, int]:
+    """How many NaNs and infinities each leaf holds."""
+    leaves = tensor_leaves(output).items()
+    return {path: leaf.numel() - int(leaf.isfinite().sum()) for path, leaf in leaves}
 
 
 def _require_independent_samples(case: _Case, subject: Subject, reference: _Reference) -> None:
@@ -281,7 +298,9 @@ def _export(case: _Case, subject: Subject, backend: Backend, workdir: Path) -> E
     return exported
 
 
-def _run_exported(exported: ExportedModel, reference: _Reference) -> list[tuple[Trial, Run, Run]]:
+def _run_exported(
+    case: _Case, exported: ExportedModel, reference: _Reference
+) -> list[tuple[Trial, Run, Run]]:
     """Run the exported model on every trial that eager ran."""
     programs = dict.fromkeys(Kind, exported)
     if reference.twin is not None:
@@ -292,8 +311,7 @@ def _run_exported(exported: ExportedModel, reference: _Reference) -> list[tuple[
             told = readable(str(error))
             reference.notes.append(f"Note: weights are inlined, no others were tried: {told}")
     return [
-        (trial, eager, run_once(programs[trial.kind], trial.inputs, trial.seed))
-        for trial, eager in reference.runs
+        (trial, eager, case.run(programs[trial.kind], trial)) for trial, eager in reference.runs
     ]
 
 
@@ -322,7 +340,8 @@ def _judge(
 
 def _record_fault(case: _Case, error: BaseException) -> None:
     result = case.result
-    result.outcome, result.message = Outcome.FAILED, describe_error(error)
+    where = f"\nOn {case.trial.label}." if case.trial else ""
+    result.outcome, result.message = Outcome.FAILED, describe_error(error) + where
     result.source = _text(error, "source") or source_of(error, case.files)
     result.op, result.operand = _text(error, "op"), _text(error, "operand")
     result.op_source = "guard" if result.op else None

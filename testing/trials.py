@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from itertools import cycle
@@ -15,7 +15,7 @@ from exporters.tree import leaves
 from testing.prepare import SEED, copy_inputs, set_seed, snapshot
 from testing.subject import Inputs
 
-__all__ = ["Kind", "Run", "Trial", "other_weights", "plan", "run_once"]
+__all__ = ["Kind", "Run", "Trial", "changed_leaves", "other_weights", "plan", "run_once"]
 
 _FACTOR: Final = 0.8
 
@@ -92,7 +92,7 @@ def run_once(call: Callable[[dict[str, Any]], Any], inputs: dict[str, Any], seed
     set_seed(seed)
     with torch.no_grad():
         output = snapshot(call(own))
-    return Run(output, _changed_leaves(inputs, own))
+    return Run(output, changed_leaves(inputs, own))
 
 
 def other_weights(model: torch.nn.Module) -> torch.nn.Module:
@@ -117,7 +117,8 @@ def _repeats_memory(tensor: torch.Tensor) -> bool:
     return any(size > 1 and stride == 0 for size, stride in sizes)
 
 
-def _changed_leaves(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
+def changed_leaves(before: Any, after: Any) -> tuple[str, ...]:
+    """Paths of the leaves that are not the same bit by bit, or that only one side has."""
     left, right = leaves(before), leaves(after)
     names = [*left, *(name for name in right if name not in left)]
     return tuple(n for n in names if not _identical(left.get(n), right.get(n)))
