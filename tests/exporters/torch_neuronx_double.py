@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import copy
 import types
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -107,7 +108,9 @@ class Double:
         outputs = own(*(t.clone() for t in example))
         if not all(isinstance(t, torch.Tensor) for t in outputs):
             raise RuntimeError("only tensors or tuples of tensors can be output from a trace")
-        traced = torch.jit.trace(own, example, check_trace=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", torch.jit.TracerWarning)
+            traced = torch.jit.trace(own, example, check_trace=False)
         program = NeuronScript(traced, example, runnable=not keywords.get("cpu_backend", False))
         program.after = self.outputs
         return self.wraps(program)
