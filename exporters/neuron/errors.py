@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from exporters.base import ExportError
 
-__all__ = ["InputMismatchError", "UnloweredOpError"]
+__all__ = ["UnloweredOpError"]
 
 
 class UnloweredOpError(ExportError):
@@ -29,7 +29,3 @@ class UnloweredOpError(ExportError):
         self.operand = operand
         self.module = module
         self.source = source
-
-
-class InputMismatchError(ExportError):
-    """The inputs are not those that the program was traced for."""

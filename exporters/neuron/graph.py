@@ -11,9 +11,10 @@ import torch
 
 from exporters.base import BakedRead, UnsupportedOutputError
 from exporters.neuron import lazy
+from exporters.neuron.flat import Binding
 from exporters.neuron.guard import LoweringGuard
 from exporters.neuron.origins import Kind, Origin, Origins
-from exporters.tree import substitute, tensor_leaves
+from exporters.tree import tensor_leaves
 
 __all__ = ["TracedGraph", "named_weights", "trace"]
 
@@ -24,11 +25,13 @@ class TracedGraph:
 
     Attributes:
         output: The model's output, its tensors lazy.
+        binding: The names of the inputs, and what of them is no tensor.
         origins: What the placeholders and inputs of the graph are called.
         baked_reads: Values read from inputs while tracing; empty without the guard.
     """
 
     output: Any
+    binding: Binding
     origins: Origins
     baked_reads: tuple[BakedRead, ...]
 
@@ -60,24 +63,21 @@ def trace(model: torch.nn.Module, inputs: Mapping[str, Any], guarded: bool) -> T
     Raises:
         UnloweredOpError: Guarded, when an op would read a placeholder.
     """
-    device = lazy.device()
+    binding = Binding(inputs)
     weights = named_weights(model)
     placeholders = _placeholders(weights)
-    on_device = {
-        path: (leaf, leaf.detach().to(device)) for path, leaf in tensor_leaves(inputs).items()
-    }
+    on_device = [tensor.to(lazy.device()) for tensor in binding.flatten(inputs)]
     origins = Origins(
         [(placeholders[name], Origin(kind, name)) for name, (kind, _) in weights.items()]
-        + [(lazy, Origin("input", path)) for path, (_, lazy) in on_device.items()]
+        + [(x, Origin("input", name)) for name, x in zip(binding.names, on_device, strict=True)]
     )
-    traced_inputs = substitute(inputs, {id(leaf): lazy for leaf, lazy in on_device.values()})
     with torch.no_grad(), _guard(model, origins, guarded) as guard:
         # Every module's own name is given and ties share a placeholder, so nothing is to tie.
         output = torch.func.functional_call(
-            model, placeholders, kwargs=traced_inputs, tie_weights=False
+            model, placeholders, kwargs=binding.restore(on_device), tie_weights=False
         )
     _require_lazy(output)
-    return TracedGraph(output, origins, tuple(guard.baked_reads) if guard else ())
+    return TracedGraph(output, binding, origins, tuple(guard.baked_reads) if guard else ())
 
 
 def _placeholders(weights: Mapping[str, tuple[Kind, torch.Tensor]]) -> dict[str, torch.Tensor]:

@@ -5,20 +5,20 @@ It traces as ``torch_neuronx.trace`` does, so what kills the process there kills
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 
 from exporters.base import ExportedModel, ExportError, ExportOptions, Selection
-from exporters.batching import run_in_chunks
+from exporters.batching import common_batch, run_in_chunks
 from exporters.neuron import lazy
-from exporters.neuron.errors import InputMismatchError
+from exporters.neuron.flat import InputMismatchError
 from exporters.neuron.graph import TracedGraph, named_weights
 from exporters.neuron.graph import trace as trace_graph
 from exporters.neuron.origins import Origin
-from exporters.tree import leaves, substitute, tensor_leaves
+from exporters.tree import substitute, tensor_leaves
 
 __all__ = ["XlaModel", "XlaProgram", "trace"]
 
@@ -65,17 +65,27 @@ class XlaProgram:
 
 @dataclass
 class XlaModel(ExportedModel):
-    """A traced model with weights bound to it."""
+    """A traced model with weights bound to it.
+
+    Attributes:
+        program: What was compiled.
+        graph: What was traced, its output the structure of every result.
+        example: The inputs of the trace.
+        weights: Values of the parameters and buffers, on the CPU.
+        selection: The trace patches that were allowed.
+        batch_size: Traced size of axis 0, when any other may be run too.
+    """
 
     program: XlaProgram
-    output: Any
+    graph: TracedGraph
     example: Mapping[str, Any]
     weights: Mapping[str, torch.Tensor]
-    patches_selected: Selection
+    selection: Selection
     batch_size: int | None = None
-    patches: tuple[str, ...] = ()
-    lowerings: tuple[str, ...] = ()
-    _on_device: dict[str, torch.Tensor] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._on_device: dict[str, torch.Tensor] = {}
+        self._traced = {name: _kind(t) for name, t in self._bound(self.example).items()}
 
     def __call__(self, inputs: Mapping[str, Any]) -> Any:
         """Run on inputs of the traced shapes; with a `batch_size`, of any size of axis 0.
@@ -91,30 +101,30 @@ class XlaModel(ExportedModel):
         """The same compiled program with the weights of `model`, patched as it was traced."""
         from exporters.neuron.patches import trace_patches
 
-        with trace_patches(model, self.example, self.patches_selected):
-            weights = _values(model)
-        return XlaModel(
-            self.program,
-            self.output,
-            self.example,
-            weights,
-            self.patches_selected,
-            self.batch_size,
-            self.patches,
-            self.lowerings,
-        )
+        with trace_patches(model, self.example, self.selection):
+            return replace(self, weights=_values(model))
 
     def _run(self, inputs: Mapping[str, Any]) -> Any:
-        given = _require_like(inputs, self.example)
+        given = self._bound(inputs)
+        for name, tensor in given.items():
+            if _kind(tensor) != self._traced[name]:
+                raise InputMismatchError(
+                    f"input {name} is {_kind(tensor)}, traced as {self._traced[name]}"
+                )
         values = self.program.run(lambda source: self._value_of(source, given))
-        lazy = tensor_leaves(self.output)
-        return substitute(self.output, {id(lazy[path]): value for path, value in values.items()})
+        traced = tensor_leaves(self.graph.output)
+        replacements = {id(traced[path]): value for path, value in values.items()}
+        return substitute(self.graph.output, replacements)
+
+    def _bound(self, inputs: Mapping[str, Any]) -> dict[str, torch.Tensor]:
+        binding = self.graph.binding
+        return dict(zip(binding.names, binding.flatten(inputs), strict=True))
 
     def _value_of(self, source: Source, given: Mapping[str, torch.Tensor]) -> torch.Tensor:
         if isinstance(source, torch.Tensor):
             return source
         if source.kind == "input":
-            return given[source.name].detach().to(lazy.device())
+            return given[source.name].to(lazy.device())
         if source.name not in self._on_device:
             self._on_device[source.name] = self.weights[source.name].to(lazy.device())
         return self._on_device[source.name]
@@ -129,11 +139,11 @@ def trace(model: torch.nn.Module, inputs: Mapping[str, Any], options: ExportOpti
     graph = trace_graph(model, inputs, options.guard)
     exported = XlaModel(
         program=_compile(graph),
-        output=graph.output,
-        example=dict(inputs),
+        graph=graph,
+        example=inputs,
         weights=_values(model),
-        patches_selected=options.patches,
-        batch_size=_batch_size(inputs) if options.dynamic else None,
+        selection=options.patches,
+        batch_size=common_batch(inputs) if options.dynamic else None,
     )
     exported.baked_reads = graph.baked_reads
     return exported
@@ -174,43 +184,6 @@ def _values(model: torch.nn.Module) -> dict[str, torch.Tensor]:
     return {name: weight.detach() for name, (_, weight) in named_weights(model).items()}
 
 
-def _batch_size(inputs: Mapping[str, Any]) -> int:
-    sizes = {leaf.shape[0] for leaf in tensor_leaves(inputs).values() if leaf.dim()}
-    if len(sizes) != 1:
-        raise InputMismatchError(
-            f"a dynamic batch needs the same axis 0 in every input; it is {sorted(sizes)}"
-        )
-    return int(sizes.pop())
-
-
-def _require_like(
-    inputs: Mapping[str, Any], example: Mapping[str, Any]
-) -> dict[str, torch.Tensor]:
-    """The tensor leaves of `inputs`, which must be those of `example` in all but their data."""
-    given, traced = _leaves(inputs), _leaves(example)
-    for path in _union(given, traced):
-        if path not in given or path not in traced:
-            raise InputMismatchError(f"input {path} is only in the {_side(path in given)}")
-        if _facts(given[path]) != _facts(traced[path]):
-            raise InputMismatchError(
-                f"input {path} is {_facts(given[path])}, traced as {_facts(traced[path])}"
-            )
-    return {path: leaf for path, leaf in given.items() if isinstance(leaf, torch.Tensor)}
-
-
-def _leaves(inputs: Mapping[str, Any]) -> dict[str, Any]:
-    return leaves(inputs) if inputs else {}
-
-
-def _union(*keys: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(key for part in keys for key in part))
-
-
-def _side(given: bool) -> str:
-    return "call" if given else "trace"
-
-
-def _facts(leaf: Any) -> Any:
-    if isinstance(leaf, torch.Tensor):
-        return f"{str(leaf.dtype).removeprefix('torch.')}{list(leaf.shape)}"
-    return leaf
+def _kind(tensor: torch.Tensor) -> str:
+    """Dtype and shape, ``float32[2, 3]``."""
+    return f"{str(tensor.dtype).removeprefix('torch.')}{list(tensor.shape)}"
