@@ -61,6 +61,7 @@ $(STAMP): pyproject.toml
 	  [ -n "$(PYTHON)" ] || { echo "no Python 3.10, 3.11 or 3.12 with venv found: name one with PYTHON=" >&2; exit 1; }
 	  $(PYTHON) -m venv $(VENV)
 	fi
+	echo "Installing into $(VENV); the first time takes some minutes"
 	if [ "$(NEURONX)" = yes ]; then
 	  # Everything that is there is pinned: pip adds what is missing, or refuses, and replaces nothing.
 	  pins=$$(mktemp)
