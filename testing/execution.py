@@ -15,11 +15,18 @@ from testing.isolation import ForkServer, ModuleSpec, Task
 from testing.results import CaseResult, Outcome
 from testing.settings import CaseRequest
 
-__all__ = ["close_servers", "execute", "is_isolated"]
+__all__ = ["close_servers", "environment_of", "execute", "is_isolated"]
 
 _TARGET: Final = "testing.child:main"
 # What a case's child would otherwise import for itself, each time anew.
-_PRELOAD: Final = ("testing.child",)
+_PRELOAD: Final = (
+    "testing.child",
+    # torch imports the first at its first forward, and sympy with it, which takes a second.
+    "torch.fx.experimental.symbolic_shapes",
+    "numpy.random",
+    "transformers.testing_utils",
+    "testing.tiny",
+)
 _servers: dict[str, ForkServer] = {}
 
 
@@ -55,7 +62,7 @@ atexit.register(close_servers)
 
 
 def _in_process(request: CaseRequest, backend: Backend) -> CaseResult:
-    os.environ.update(_environment(backend))
+    os.environ.update(environment_of(backend))
     from testing.child import run_case
 
     return run_case(request, lambda stage: None)
@@ -73,7 +80,7 @@ def _in_child(request: CaseRequest, backend: Backend) -> CaseResult:
 
 def _server(backend: Backend) -> ForkServer:
     if backend.name not in _servers:
-        _servers[backend.name] = ForkServer((*backend.preload, *_PRELOAD), _environment(backend))
+        _servers[backend.name] = ForkServer((*backend.preload, *_PRELOAD), environment_of(backend))
     return _servers[backend.name]
 
 
@@ -86,7 +93,7 @@ def _modules(request: CaseRequest) -> tuple[ModuleSpec, ...]:
     return (ModuleSpec(modeling), test) if modeling else (test,)
 
 
-def _environment(backend: Backend, current: Mapping[str, str] = os.environ) -> dict[str, str]:
+def environment_of(backend: Backend, current: Mapping[str, str] = os.environ) -> dict[str, str]:
     """What the backend wants set: flags are added to those that are there, others only fill in."""
     wanted: dict[str, str] = {}
     for name, value in backend.environment.items():

@@ -32,7 +32,13 @@ class NeuronBackend(Backend):
     runtimes = ("neuronx", "xla")
     can_crash = True
     chunks_batch = True
-    preload = ("torch", "transformers", "torch_xla", "exporters.neuron.xla")
+    preload = (
+        "torch",
+        "transformers",
+        "torch_xla",
+        "exporters.neuron.xla",
+        "exporters.neuron.patches",
+    )
     distributions = (
         "torch",
         "torch-xla",

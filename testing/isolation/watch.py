@@ -70,10 +70,13 @@ class _Events:
         self.stages: list[tuple[str, float]] = []
         self.final: dict[str, Any] | None = None
         self.invalid: str | None = None
+        self.is_over = False
         self._on_stage = on_stage
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> None:
+        if self.is_over:
+            return
         self._buffer += data
         if b"\n" in data:
             *lines, rest = self._buffer.split(b"\n")
@@ -216,6 +219,8 @@ class _Follower:
             raise ServerDiedError("the fork server does not answer")
         self._hung_at_exit = self._events.final is not None
         self._timed_out = not self._hung_at_exit
+        # The signal below wakes some hangs, and what they still do is not what hung.
+        self._events.is_over = True
         with contextlib.suppress(ProcessLookupError):
             os.kill(self._child, STACK_SIGNAL)
         self._deadline = time.monotonic() + _STACK_GRACE

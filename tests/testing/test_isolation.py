@@ -63,7 +63,7 @@ def module(folder: Path, source: str, name: str = "probe_module") -> ModuleSpec:
     return ModuleSpec(name, str(path))
 
 
-# --- a child that works ---------------------------------------------------------------------
+# --- a child that works ---
 
 
 @pytest.mark.parametrize("payload", [None, 3, "\ud800\x00é", [1, {"a": None}], "x" * 3_000_000])
@@ -158,7 +158,7 @@ def test_nothing_accumulates(server: ForkServer) -> None:
     assert zombies == ""
 
 
-# --- a child that fails ---------------------------------------------------------------------
+# --- a child that fails ---
 
 
 @pytest.mark.parametrize("name", ["SIGSEGV", "SIGABRT", "SIGKILL", "SIGBUS", "SIGTERM"])
@@ -272,7 +272,7 @@ def test_output_that_is_no_text_is_escaped(server: ForkServer) -> None:
     assert "\\ud800" in report.stdout
 
 
-# --- a child that does not end ----------------------------------------------------------------
+# --- a child that does not end ---
 
 
 @pytest.mark.parametrize("function", ["hang_with_lock", "hang_ignoring_sigterm"])
@@ -323,7 +323,7 @@ def test_result_stands_when_the_exit_goes_wrong(
     assert [note in text for text in report.notes] == [True]
 
 
-# --- the server -------------------------------------------------------------------------------
+# --- the server ---
 
 
 def test_server_killed_between_tasks_is_replaced() -> None:
@@ -420,7 +420,7 @@ def test_no_process_outlives_a_killed_parent(tmp_path: Path, doing: str) -> None
     assert is_gone(server_pid, int(file.read_text()))
 
 
-# --- imports in the server -----------------------------------------------------------------------
+# --- imports in the server ---
 
 
 @pytest.mark.parametrize(
@@ -511,7 +511,7 @@ def test_modules_of_equal_name_are_told_apart_by_their_files(tmp_path: Path) -> 
     assert [report.result for report in reports] == ["one", "two"]
 
 
-# --- pieces --------------------------------------------------------------------------------------
+# --- pieces ---
 
 
 def test_head_and_tail_of_a_stream_are_kept() -> None:

@@ -1,0 +1,157 @@
+"""Test classes and a backend whose cases end in every way; the class name says in which."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+import unittest
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import exporters
+from exporters.base import Backend, ExportedModel, ExportError, ExportOptions, Variant
+from testing.subject import Subject
+
+exporters.BACKENDS["faulty"] = f"{__name__}:FaultyBackend"
+
+if "modeling_faulty" not in sys.modules:
+    _spec = importlib.util.spec_from_file_location(
+        "modeling_faulty", Path(__file__).with_name("modeling_faulty.py")
+    )
+    assert _spec is not None
+    assert _spec.loader is not None
+    sys.modules["modeling_faulty"] = importlib.util.module_from_spec(_spec)
+    _spec.loader.exec_module(sys.modules["modeling_faulty"])
+FaultyModel: Any = sys.modules["modeling_faulty"].FaultyModel
+
+FAULTS = {"Aborts": "abort", "Segfaults": "segfault", "Hangs": "hang", "Exits": "exit"}
+
+
+class UnloweredError(ExportError):
+    op = "aten::broken"
+    operand = "parameter linear.weight"
+    source = "modeling_faulty.py:1"
+
+
+class _Exported(ExportedModel):
+    def __init__(self, model: torch.nn.Module) -> None:
+        self._model = model
+
+    def __call__(self, inputs: Mapping[str, Any]) -> Any:
+        return self._model(**inputs)
+
+    def with_weights(self, model: torch.nn.Module) -> ExportedModel:
+        return _Exported(model)
+
+
+class FaultyBackend(Backend):
+    name = "faulty"
+    test_prefix = "faulty"
+    variants = (Variant(dynamic=False),)
+    can_crash = True
+    preload = ("torch",)
+    distributions = ("torch", "no-such-distribution")
+    environment = {"FAULTY_FLAGS": "--added", "FAULTY_DEVICE": "default"}
+
+    def resolve_runtime(self, requested: str = "auto") -> str | None:
+        return None
+
+    def tolerance(self, runtime: str | None) -> float:
+        return 1e-4
+
+    def export(
+        self, model: torch.nn.Module, inputs: Mapping[str, Any], options: ExportOptions
+    ) -> ExportedModel:
+        if options.guard and model.named in ("Aborts", "Segfaults"):
+            raise UnloweredError("aten::broken on linear.weight")
+        model.fault = FAULTS.get(model.named)
+        try:
+            model(**inputs)
+        finally:
+            model.fault = None
+        return _Exported(model)
+
+
+class _Inputs:
+    batch_size = 2
+    families = ("noise",)
+    unchanged: Mapping[str, str] = {}
+
+    def traced(self) -> dict[str, Any]:
+        return {"x": torch.arange(6.0).reshape(2, 3)}
+
+    def fresh(self, family: str, batch_size: int | None = None) -> dict[str, Any]:
+        rows = batch_size or 2
+        return {"x": torch.arange(3.0 * rows).reshape(rows, 3) * 0.7 + 0.1}
+
+
+class Host(unittest.TestCase):
+    log: list[str] = []
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.log = ["setUpClass"]
+
+    @classmethod
+    def tearDownClass(cls) -> None:
+        cls.log.append("tearDownClass")
+
+    def setUp(self) -> None:
+        self.log.append("setUp")
+        self.addCleanup(self.log.append, "cleanup")
+
+    def tearDown(self) -> None:
+        self.log.append("tearDown")
+
+    def test_it(self) -> None:
+        raise AssertionError("the child does not run the test method")
+
+    def subject(self, model_class: str) -> Subject:
+        self.log.append("subject")
+        if model_class == "Raises":
+            raise ValueError("no such model")
+        if model_class == "SkipsItself":
+            self.skipTest("not today")
+        model = FaultyModel()
+        model.named = model_class
+        return Subject(model, _Inputs())
+
+
+class SetUpRaises(Host):
+    def setUp(self) -> None:
+        super().setUp()
+        raise RuntimeError("no fixture")
+
+
+class SetUpSkips(Host):
+    def setUp(self) -> None:
+        raise unittest.SkipTest("needs a package")
+
+
+class TearDownRaises(Host):
+    def tearDown(self) -> None:
+        super().tearDown()
+        raise RuntimeError("cannot clean up")
+
+
+class TearDownHangs(Host):
+    def tearDown(self) -> None:
+        import ctypes
+
+        ctypes.PyDLL(None).sleep(60)
+
+
+class SetUpExits(Host):
+    def setUp(self) -> None:
+        sys.exit(3)
+
+
+class ReportsItsProcess(Host):
+    def setUp(self) -> None:
+        raise RuntimeError(
+            f"pid {os.getpid()} {os.environ['FAULTY_FLAGS']} {os.environ['FAULTY_DEVICE']}"
+        )
