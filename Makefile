@@ -29,8 +29,8 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.10; do \
   $$p -c 'import ensurepip, sys; sys.exit(not (3, 10) <= sys.version_info < (3, 13))' \
   2>/dev/null && echo $$p && break; done)
 
-# Cases run in processes of their own and would all take every NeuronCore.
-WORKERS ?= $(if $(NEURONX),1,$(shell nproc 2>/dev/null || echo 2))
+# Each process takes every NeuronCore it sees, so that two at a time would wait for each other.
+WORKERS ?= $(if $(wildcard /dev/neuron*),1,$(shell nproc 2>/dev/null || echo 2))
 RESULTS ?= build/results/$(shell date +%Y%m%d-%H%M%S)
 ARGS ?=
 
