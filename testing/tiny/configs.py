@@ -199,8 +199,8 @@ def _cut_to_depth(
 def _head_widths(values: Mapping[str, Any], small: Mapping[str, Any]) -> dict[str, Any]:
     """A head's width stays the hidden size over the heads where it was."""
     names = ("head_dim", "hidden_size", "num_attention_heads")
-    sizes = [value for name in names if _is_integer(value := values.get(name))]
-    if len(sizes) < len(names) or sizes[0] * sizes[2] != sizes[1]:
+    width, hidden, heads = (values.get(name) or 0 for name in names)
+    if not width or width * heads != hidden:
         return {}
     return {"head_dim": small["hidden_size"] // small["num_attention_heads"]}
 

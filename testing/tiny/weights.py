@@ -47,6 +47,9 @@ def _scatter_weight(module: nn.Module, weight: nn.Parameter, generator: torch.Ge
     deviation = float(weight.float().std(unbiased=False))
     if deviation < 1e-8:
         _scatter_constant(weight, generator)
+    elif isinstance(module, _BATCH_NORMS):
+        # MobileViT draws its scales around zero, which would let no signal through.
+        weight.copy_(1 + _NOISE * torch.randn(weight.shape, generator=generator))
     elif weight.ndim > 1 and max(weight.shape) < weight.numel():
         weight.mul_(_target_deviation(module, weight) / deviation)
 
