@@ -15,7 +15,7 @@ from testing.isolation import ForkServer, ModuleSpec, Task
 from testing.results import CaseResult, Outcome
 from testing.settings import CaseRequest
 
-__all__ = ["close_servers", "environment_of", "execute", "is_isolated"]
+__all__ = ["close_servers", "environment_of", "execute", "is_isolated", "modules_of", "server_of"]
 
 _TARGET: Final = "testing.child:main"
 # What a case's child would otherwise import for itself, each time anew.
@@ -25,7 +25,8 @@ _PRELOAD: Final = (
     "torch.fx.experimental.symbolic_shapes",
     "numpy.random",
     "transformers.testing_utils",
-    "testing.tiny",
+    "testing.inputs",
+    "testing.tiny.builder",
 )
 _servers: dict[str, ForkServer] = {}
 
@@ -73,18 +74,19 @@ def _in_child(request: CaseRequest, backend: Backend) -> CaseResult:
         target=_TARGET,
         payload=request.to_dict(),
         timeout=request.timeout,
-        modules=_modules(request),
+        modules=modules_of(request),
     )
-    return result_of(_server(backend).run(task), request, backend)
+    return result_of(server_of(backend).run(task), request, backend)
 
 
-def _server(backend: Backend) -> ForkServer:
+def server_of(backend: Backend) -> ForkServer:
+    """The fork server of this process for a backend; it starts when it is asked for a child."""
     if backend.name not in _servers:
         _servers[backend.name] = ForkServer((*backend.preload, *_PRELOAD), environment_of(backend))
     return _servers[backend.name]
 
 
-def _modules(request: CaseRequest) -> tuple[ModuleSpec, ...]:
+def modules_of(request: CaseRequest) -> tuple[ModuleSpec, ...]:
     """The model's own module and the test module, imported once for all their cases."""
     from testing.auto_classes import module_of
 

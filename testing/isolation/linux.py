@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 
-__all__ = ["adopt_orphans", "children_of", "die_with_parent", "kill_group"]
+__all__ = ["adopt_orphans", "children_of", "die_with_parent", "kill_group", "outlive_parent"]
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -20,6 +20,11 @@ def die_with_parent(parent: int) -> None:
     # It may have ended before the call, which then does nothing.
     if os.getppid() != parent:
         os._exit(1)
+
+
+def outlive_parent() -> None:
+    """Undo `die_with_parent`."""
+    _prctl(_PR_SET_PDEATHSIG, 0)
 
 
 def adopt_orphans() -> None:

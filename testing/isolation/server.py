@@ -26,7 +26,6 @@ _RECHECK_SECONDS = 1.0
 
 def main(descriptor: int, parent: int) -> None:
     """Serve the parent at the other end of socket `descriptor` until it closes it or dies."""
-    linux.die_with_parent(parent)
     linux.adopt_orphans()
     # A dead child is told by its status; its core would only fill the disk.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -34,12 +33,20 @@ def main(descriptor: int, parent: int) -> None:
     gc.disable()
     with socket.socket(fileno=descriptor) as control, contextlib.suppress(EOFError, OSError):
         while True:
-            _serve(control, *wire.receive(control))
+            _serve(control, parent, *wire.receive(control))
 
 
-def _serve(control: socket.socket, message: dict[str, Any], descriptors: list[int]) -> None:
+def _serve(
+    control: socket.socket, parent: int, message: dict[str, Any], descriptors: list[int]
+) -> None:
+    sys.path[:] = message["search_path"]
     if "import" in message:
-        wire.send(control, _import(ModuleSpec(**message["import"])))
+        # An import can hang with the interpreter's lock held. At any other time the closed
+        # socket tells of the parent's end, and leaves time to end what the child started.
+        linux.die_with_parent(parent)
+        answer = _import(ModuleSpec(**message["import"]))
+        linux.outlive_parent()
+        wire.send(control, answer)
     else:
         _run(control, message["run"], descriptors)
 

@@ -47,7 +47,7 @@ class ServerProcess:
         self.control, remote = socket.socketpair()
         self.imported: set[str] = set()
         self._output = HeadTail()
-        path = json.dumps([os.path.abspath(entry) for entry in sys.path])
+        path = json.dumps(_search_path())
         with remote:
             self._popen = subprocess.Popen(
                 [sys.executable, "-c", _BOOTSTRAP, str(remote.fileno()), str(os.getpid()), path],
@@ -76,7 +76,8 @@ class ServerProcess:
             ServerDiedError: Nobody is there.
         """
         try:
-            wire.send(self.control, message, descriptors)
+            # Importing test modules may have extended it since the server was started.
+            wire.send(self.control, {**message, "search_path": _search_path()}, descriptors)
         except OSError as error:
             raise self._death() from error
 
@@ -142,6 +143,10 @@ class ServerProcess:
         words = self._output.text().strip()
         tail = f"; its last words: {words[-2000:]}" if words else ""
         return ServerDiedError(f"the fork server ended with status {status}{tail}")
+
+
+def _search_path() -> list[str]:
+    return [os.path.abspath(entry) for entry in sys.path]
 
 
 def drain(descriptor: int, feed: Any) -> bool:

@@ -122,7 +122,7 @@ class _Events:
         ends = [at for _, at in self.stages[1:]] + [end]
         for (stage, start), stop in zip(self.stages, ends, strict=False):
             spent[stage] = spent.get(stage, 0.0) + max(0.0, stop - start)
-        return spent
+        return {stage: round(seconds, 4) for stage, seconds in spent.items()}
 
 
 class _Streams:

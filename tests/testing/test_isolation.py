@@ -96,6 +96,21 @@ def test_environment_is_that_of_the_server() -> None:
     assert "ISOLATION_TEST" not in os.environ
 
 
+def test_search_path_is_the_parents_of_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "late_helper.py").write_text("value = 7")
+    spec = module(
+        tmp_path, "import late_helper\ndef get(payload, report): return late_helper.value"
+    )
+    with ForkServer() as server:
+        run(server, "echo")
+        monkeypatch.syspath_prepend(str(tmp_path))
+        report = server.run(Task(f"{spec.name}:get", path=spec.path, modules=(spec,)))
+
+    assert report.result == 7
+
+
 def test_modules_are_imported_once_in_the_server(tmp_path: Path) -> None:
     # B43's good case: the import's side effect happens once, for all children.
     log = tmp_path / "log"
