@@ -140,7 +140,7 @@ def _tests_of(backend: Backend, classes: tuple[ModelClass, ...]) -> dict[str, An
         namespace=tests,
         skip_on_empty=True,
     )
-    expand(_template)
+    expand(_template())
     for case in cases:
         test = tests[case.test_name(backend.test_prefix)]
         setattr(test, _CASE, case)
@@ -148,9 +148,14 @@ def _tests_of(backend: Backend, classes: tuple[ModelClass, ...]) -> dict[str, An
     return tests
 
 
-def _template(self: ExportTesterMixin, case: ExportCase) -> None:
-    __tracebackhide__ = True
-    self._export(case)
+def _template() -> Callable[[ExportTesterMixin, ExportCase], None]:
+    """A function to expand; a new one each time, since `expand` marks it as no test."""
+
+    def test(self: ExportTesterMixin, case: ExportCase) -> None:
+        __tracebackhide__ = True
+        self._export(case)
+
+    return test
 
 
 def _skipping(reason: str) -> Callable[..., None]:
@@ -163,7 +168,7 @@ def _skipping(reason: str) -> Callable[..., None]:
 
 def _failing(reason: str) -> Callable[..., None]:
     def test(self: unittest.TestCase) -> None:
-        self.fail(reason)
+        pytest.fail(reason, pytrace=False)
 
     setattr(test, _CASE, None)
     return test

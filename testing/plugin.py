@@ -21,7 +21,6 @@ from testing.registry import Registry, SkipFileError
 from testing.results import CaseResult, Outcome
 from testing.session import SESSION, Session, is_slow_run
 from testing.settings import RunSettings
-from testing.summary import summarize
 
 if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter
@@ -244,6 +243,8 @@ def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.C
     results = [result for result in contents.results if result.case_id in seen]
     if not results:
         return
+    from testing.summary import summarize  # rich, which collection does without
+
     terminalreporter.section("exports")
     writer = terminalreporter._tw
     terminalreporter.write(summarize(results, width=writer.fullwidth, color=writer.hasmarkup))

@@ -91,16 +91,16 @@ class Session:
         return result
 
     def _decide(self, planned: Planned) -> CaseResult:
-        if planned.refusal:
-            return _ended(planned, Outcome.FAILED, stage="collect", message=planned.refusal)
-        if planned.waiver:
-            return _ended(planned, Outcome.SKIPPED, reason=planned.waiver)
         try:
             planned = self._with_runtime(planned)
         except BackendUnavailableError as error:
             return _ended(planned, Outcome.SKIPPED, reason=str(error))
         except BackendIncompatibleError as error:
             return self._incompatible_with(planned, str(error))
+        if planned.refusal:
+            return _ended(planned, Outcome.FAILED, stage="collect", message=planned.refusal)
+        if planned.waiver:
+            return _ended(planned, Outcome.SKIPPED, reason=planned.waiver)
         return self._skip_or_run(planned)
 
     def _skip_or_run(self, planned: Planned) -> CaseResult:
