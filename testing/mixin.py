@@ -58,6 +58,10 @@ class ExportTesterMixin(_TestCase):
 
     def __init_subclass__(cls, **values: Any) -> None:
         super().__init_subclass__(**values)
+        if issubclass(cls, unittest.TestCase) and cls.run is unittest.TestCase.run:
+            raise TypeError(
+                f"{cls.__qualname__}: ExportTesterMixin stands before unittest.TestCase"
+            )
         _generate_tests(cls)
 
     def run(self, result: unittest.TestResult | None = None) -> unittest.TestResult | None:
