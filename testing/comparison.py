@@ -185,11 +185,11 @@ def _name_failures(
 ) -> list[str]:
     missing = [path for path in left if path not in right]
     extra = [path for path in right if path not in left]
-    failures = [f"`{_label(path)}` is missing from the exported output" for path in missing]
+    failures = [f"`{_label(path)}` is missing" for path in missing]
     for path in extra:
         twin = next((m for m in missing if _same(left[m], right[path], tolerance)), None)
         renamed = f"; it holds what `{_label(twin)}` should" if twin is not None else ""
-        failures.append(f"`{_label(path)}` is in the exported output only{renamed}")
+        failures.append(f"`{_label(path)}` is no leaf of eager{renamed}")
     return failures
 
 
@@ -204,7 +204,7 @@ def _order_note(shared: list[str], right: Mapping[str, Any]) -> list[str]:
     if order == shared:
         return []
     names = ", ".join(_label(path) for path in order)
-    return [f"the exported leaves come in another order: {names}"]
+    return [f"the leaves come in another order than eager's: {names}"]
 
 
 def _compare_leaf(
@@ -419,8 +419,8 @@ def _value_failure(
     wrong, total = int(elements.wrong.sum()), elements.eager.numel()
     metrics = _metrics(elements)
     return (
-        f"`{name}` differs at {index}: eager {_figure(eager.flatten()[position])}, "
-        f"exported {_figure(exported.flatten()[position])}, "
+        f"`{name}` differs at {index}: {_figure(exported.flatten()[position])} "
+        f"where eager has {_figure(eager.flatten()[position])}, "
         f"allowed {float(elements.allowed[worst_of_all]):.3g} "
         f"({wrong} of {total} elements; max abs {metrics.max_abs:.3g}, "
         f"max rel {metrics.max_rel:.3g}, scale {_scale_of(elements):.3g})"

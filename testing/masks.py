@@ -107,10 +107,12 @@ def _resized(inputs: dict[str, Any], mask_name: str) -> dict[str, Any]:
     transformers names what belongs to a decoder ``decoder_…``: its sequence is another one.
     """
     shape = inputs[mask_name].shape
-    ours = {name: value for name, value in inputs.items() if not name.startswith("decoder_")}
-    shorter = {
-        id(leaf): leaf[:, :-1].clone()
-        for leaf in tensor_leaves(ours).values()
-        if leaf.shape[:2] == shape
+    return {
+        name: value if name.startswith("decoder_") else _shortened(value, shape)
+        for name, value in inputs.items()
     }
-    return dict(substitute(inputs, shorter))
+
+
+def _shortened(value: Any, shape: torch.Size) -> Any:
+    matching = [leaf for leaf in tensor_leaves(value).values() if leaf.shape[:2] == shape]
+    return substitute(value, {id(leaf): leaf[:, :-1].clone() for leaf in matching})

@@ -90,6 +90,7 @@ class _Case:
         result: What is known so far.
         stages: The clock.
         files: Files that define the model, to find its line in a traceback.
+        changed_flags: What of the model is not as transformers has it; every result says so.
         trial: The trial that runs, None between them.
     """
 
@@ -97,6 +98,7 @@ class _Case:
     result: CaseResult
     stages: _Stages
     files: set[str]
+    changed_flags: tuple[str, ...] = ()
     trial: Trial | None = None
 
     def run(self, call: Callable[[dict[str, Any]], Any], trial: Trial) -> Run:
@@ -172,6 +174,7 @@ def _run_stages(
     case.stages.begin("prepare")
     subject = normalise(prepare())
     case.files |= model_files(subject.model)
+    case.changed_flags = subject.exceptions
     trials = plan(subject.inputs, case.request.case.dynamic)
 
     case.stages.begin("eager")
@@ -267,7 +270,8 @@ def _require_independent_samples(case: _Case, subject: Subject, reference: _Refe
         found = compare(whole.output, chunked.output, case.request.tolerance, masks)
         if not found.passed:
             message = f"{told}, is not eager on the whole: {'; '.join(found.failures)}."
-            case.end(Outcome.NOT_APPLICABLE, message, found)
+            noise = f"\n{reference.noise}" if reference.noise else ""
+            case.end(Outcome.NOT_APPLICABLE, message + noise, found)
 
 
 def _run_chunked(case: _Case, subject: Subject, trial: Trial, told: str) -> Run:
@@ -324,14 +328,13 @@ def _judge(
 ) -> None:
     tolerance = case.request.tolerance
     judged = [judge_trial(*output, tolerance, reference.masked) for output in outputs]
-    changed = [f"Note: not as transformers has it: {text}." for text in subject.exceptions]
     verdict = judge(
         judged,
         noise=reference.noise,
         reads=exported.baked_reads,
         unchanged=subject.inputs.unchanged,
         exactness_reason=case.request.exactness_reason,
-        notes=[*reference.notes, *changed],
+        notes=reference.notes,
     )
     case.result.metrics = worst(one.comparison for one in judged)
     case.result.outcome = Outcome.PASSED if verdict.passed else Outcome.FAILED
@@ -357,7 +360,9 @@ def _record_run(case: _Case, backend: Backend | None) -> None:
     case.stages.end()
     result = case.result
     result.stage, result.seconds = case.stages.current, case.stages.seconds
-    result.message = readable(result.message) if result.message else None
+    lines = [readable(result.message)] if result.message else []
+    lines += [f"Note: not as transformers has it: {flag}." for flag in case.changed_flags]
+    result.message = "\n".join(lines) or None
     result.peak_rss_mb = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)
     result.versions = _versions(backend)
 

@@ -73,8 +73,13 @@ def normalise(subject: Subject) -> Subject:
 
     transformers' ``set_config_for_less_flaky_test`` and ``set_model_for_less_flaky_test`` are
     applied to its models; a plain ``torch.nn.Module`` is left as it is.
+
+    Raises:
+        ValueError: Kernels of the hub have replaced the model's forward, which nothing undoes.
     """
     disable_hub_kernels()
+    if getattr(subject.model, "use_kernels", False):
+        raise ValueError(f"{type(subject.model).__name__} was built with kernels of the hub")
     model = subject.model.eval()
     if _is_of_transformers(model):
         _steady(model)
@@ -138,8 +143,6 @@ def _steady(model: torch.nn.Module) -> None:
         if hasattr(config, "return_loss"):
             config.return_loss = False
     testing_utils.set_model_for_less_flaky_test(model)
-    if getattr(model, "use_kernels", False):
-        raise ValueError(f"{type(model).__name__} was built with kernels of the hub")
 
 
 def _configs(config: Any) -> Iterator[Any]:

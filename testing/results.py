@@ -126,7 +126,8 @@ class CaseResult:
 
 
 def _metrics_from(values: dict[str, Any]) -> LeafMetrics:
-    return LeafMetrics(**{k: v if v is None else float(v) for k, v in values.items()})
+    figures: dict[str, Any] = {k: v if v is None else float(v) for k, v in values.items()}
+    return LeafMetrics(**figures)
 
 
 def _json_safe(value: Any) -> Any:

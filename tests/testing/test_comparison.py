@@ -63,22 +63,22 @@ def test_bare_tensor_is_called_output():
 
 def test_missing_trailing_output_fails_by_name_b18():
     x = values(2)
-    assert only_failure((x, x + 1, x + 2), (x, x + 1)) == "`2` is missing from the exported output"
+    assert only_failure((x, x + 1, x + 2), (x, x + 1)) == "`2` is missing"
 
 
 def test_missing_and_extra_keys_fail_by_name_b18():
     x = values(2)
     found = failures({"logits": x, "hidden_states": x * 3}, {"logits": x, "attentions": x + 5})
     assert found == (
-        "`hidden_states` is missing from the exported output",
-        "`attentions` is in the exported output only",
+        "`hidden_states` is missing",
+        "`attentions` is no leaf of eager",
     )
 
 
 def test_renamed_leaf_is_told_from_a_new_one():
     x, y = values(4), values(4, seed=1)
     found = failures({"a": x, "b": y}, {"a": x, "c": y})
-    assert "`c` is in the exported output only; it holds what `b` should" in found
+    assert "`c` is no leaf of eager; it holds what `b` should" in found
 
 
 @pytest.mark.parametrize("output", [(), None, (None,), {}, {"a": 3}])
@@ -87,14 +87,14 @@ def test_comparison_without_tensors_fails_b18(output):
 
 
 def test_empty_output_in_place_of_tensors_fails_b18():
-    assert "`0` is missing from the exported output" in failures((values(2),), ())
+    assert "`0` is missing" in failures((values(2),), ())
 
 
 def test_order_of_keys_alone_is_no_failure_b24():
     x = torch.tensor(3.0)
     found = compare({"b": x + 1, "a": x * 2}, {"a": x * 2, "b": x + 1}, TOLERANCE)
     assert found.passed
-    assert found.notes == ("the exported leaves come in another order: a, b",)
+    assert found.notes == ("the leaves come in another order than eager's: a, b",)
 
 
 def test_swap_names_both_keys_b24():
@@ -173,7 +173,7 @@ def test_large_integers_are_compared_exactly_b47(one, other):
     eager, exported = torch.tensor([0, one]), torch.tensor([0, other])
     loose = Tolerance(atol=1e30, rtol=1e30, mismatch=1.0)
     failure = only_failure(eager, exported, loose)
-    assert f"differs at [1]: eager {one}, exported {other}" in failure
+    assert f"differs at [1]: {other} where eager has {one}" in failure
     assert compare(eager, exported, loose).metrics["output"].max_abs >= 1
 
 
@@ -227,14 +227,14 @@ def test_nan_for_a_number_fails_although_most_elements_agree_b05():
     eager = values(2, 8)
     exported = eager.clone()
     exported[1, 5] = math.nan
-    assert "differs at [1, 5]: eager" in only_failure(eager, exported)
-    assert "exported nan" in only_failure(eager, exported, Tolerance(1, 1, mismatch=0.5))
+    assert "differs at [1, 5]: nan where eager has" in only_failure(eager, exported)
+    assert ": nan where" in only_failure(eager, exported, Tolerance(1, 1, mismatch=0.5))
 
 
 def test_number_for_nan_fails_b09():
     x = torch.tensor([math.nan, -math.inf, math.inf, 0.5])
     eager = x.clamp(0, 1)
-    assert "differs at [0]: eager nan, exported 0" in only_failure(
+    assert "differs at [0]: 0 where eager has nan" in only_failure(
         eager, torch.tensor([0.0, 0.0, 1.0, 0.5])
     )
     assert failures(eager, eager.clone()) == ()
@@ -243,15 +243,15 @@ def test_number_for_nan_fails_b09():
 def test_infinities_keep_their_sign_b09():
     eager = torch.tensor([math.inf, -math.inf, 1.0])
     assert failures(eager, eager.clone()) == ()
-    assert "eager -inf, exported inf" in only_failure(eager, eager.abs())
-    assert "eager inf" in only_failure(eager, torch.tensor([3e38, -math.inf, 1.0]))
+    assert "inf where eager has -inf" in only_failure(eager, eager.abs())
+    assert "where eager has inf" in only_failure(eager, torch.tensor([3e38, -math.inf, 1.0]))
 
 
 def test_nan_in_a_row_that_attends_to_nothing_is_located_b21():
     eager = torch.cat([torch.zeros(1, 4), values(2, 4)])[None]
     exported = eager.clone()
     exported[0, 0] = math.nan
-    assert "differs at [0, 0, 0]: eager 0, exported nan" in only_failure(eager, exported)
+    assert "differs at [0, 0, 0]: nan where eager has 0" in only_failure(eager, exported)
 
 
 # Masked positions

@@ -88,10 +88,13 @@ def test_program_that_cannot_run_here_is_exported_and_not_passed():
     assert (result.outcome, result.stage) == (Outcome.EXPORTED, "export")
 
 
-def test_changed_flags_of_the_model_are_told():
-    result = heads(EagerDouble(), exceptions=("use_cache off: the cache is not exportable",))
-    assert result.outcome is Outcome.PASSED
-    assert "not as transformers has it: use_cache off" in result.message
+@pytest.mark.parametrize("error", [None, ValueError("does not trace")])
+def test_changed_flags_of_the_model_are_told_whatever_the_outcome(error):
+    flags = ("use_cache off: the cache is not exportable",)
+    result = heads(EagerDouble(error=error), exceptions=flags)
+    assert result.outcome is (Outcome.FAILED if error else Outcome.PASSED)
+    note = "Note: not as transformers has it: use_cache off: the cache is not exportable."
+    assert note in result.message.splitlines()
 
 
 # Wrong output
@@ -114,7 +117,7 @@ def _with_nan(output):
 WRONG = {
     "perturbs": (_perturb, "`logits` differs at [1, 2, 3]"),
     "drops": (lambda o: {k: v for k, v in o.items() if k != "twin"}, "`twin` is missing"),
-    "adds": (_replace(extra=lambda o: o["logits"]), "`extra` is in the exported output only"),
+    "adds": (_replace(extra=lambda o: o["logits"]), "`extra` is no leaf of eager"),
     "renames": (
         lambda o: {("other" if k == "twin" else k): v for k, v in o.items()},
         "it holds what `twin` should",
