@@ -214,13 +214,11 @@ class _Toolkit:
 
     def incompatible(self, found: str) -> BackendIncompatibleError:
         """The error that names both sides."""
-        versions = (
-            f"{name} {_version(name)}" for name in ("torch-neuronx", "neuronx-cc", "torch")
-        )
+        names = ("torch-neuronx", "neuronx-cc", "torch", "export-harness")
+        versions = ", ".join(f"{name} {_version(name) or '(no version)'}" for name in names)
         return BackendIncompatibleError(
-            f"torch_neuronx is not as this backend expects it: {found}. "
-            f"Installed: {', '.join(versions)}. export-harness {_version('export-harness')} was "
-            f"written after {DOCUMENTED}."
+            f"torch_neuronx is not as this backend expects it: {found}. The backend was written "
+            f"after {DOCUMENTED}; installed are {versions}."
         )
 
     def _check_call(self, name: str, positional: int, keywords: Sequence[str] = ()) -> None:
