@@ -59,7 +59,8 @@ class Domain:
         pad: Id at padded positions.
         mask: Path of the mask whose padding this leaf follows.
         runs: Special tokens in every sample.
-        shortest: Fewest real positions of a mask's row; half of the row by default.
+        shortest: Fewest real positions of a mask's row, half of the row by default; of features
+            without a mask, fewest along their last axis before the zeros that pad them.
         value: The leaf itself, where it is fixed.
         reason: Why a fixed leaf cannot differ.
     """

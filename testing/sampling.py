@@ -199,6 +199,8 @@ def _float(draw: _Draw) -> torch.Tensor:
     if domain.mask in draw.masks:
         real = draw.real.view(*draw.real.shape, *[1] * (values.ndim - draw.real.ndim))
         values = values * real
+    elif domain.shortest is not None:
+        values = values * _mask(draw)
     return values.to(domain.dtype)
 
 

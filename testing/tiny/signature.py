@@ -148,9 +148,19 @@ def _input_ids(forward: _Signature) -> Domain:
 def _attention_mask(forward: _Signature) -> Domain | None:
     if "input_ids" in forward.parameters:
         return Domain(Kind.MASK, forward.text_shape)
-    if "input_values" in forward.parameters:
+    if "input_values" in forward.parameters and not _pads_with_silence(forward):
         return Domain(Kind.MASK, (SAMPLES,), shortest=SHORTEST_SOUND)
     return None
+
+
+def _pads_with_silence(forward: _Signature) -> bool:
+    """Whether a speech model wants no mask, only zeros at the end.
+
+    transformers' documentation of wav2vec 2.0 and its kin: where the processor does not return a
+    mask, none should be passed; that is so for the checkpoints with a group norm over time, the
+    default configuration.
+    """
+    return getattr(forward.config, "feat_extract_norm", None) == "group"
 
 
 def _token_type_ids(forward: _Signature) -> Domain | None:
@@ -207,16 +217,20 @@ def _input_values(forward: _Signature) -> Domain:
     bins = getattr(forward.config, "num_mel_bins", None)
     if bins is not None:
         return _floats((forward.config.max_length, bins))
-    return _floats((SAMPLES,), mask="attention_mask")
+    return _floats((SAMPLES,), mask="attention_mask", shortest=SHORTEST_SOUND)
 
 
 def _input_features(forward: _Signature) -> Domain:
     return _floats((forward.config.num_mel_bins, 2 * forward.config.max_source_positions))
 
 
-def _floats(shape: tuple[int, ...], mask: str | None = None) -> Domain:
+def _floats(
+    shape: tuple[int, ...], mask: str | None = None, shortest: int | None = None
+) -> Domain:
     """Features normalised as processors leave them: noise has mean 0 and deviation 1."""
-    return Domain(Kind.FLOAT, shape, dtype=torch.float32, low=-6, high=6, mask=mask)
+    return Domain(
+        Kind.FLOAT, shape, dtype=torch.float32, low=-6, high=6, mask=mask, shortest=shortest
+    )
 
 
 _RULES: Final[Mapping[str, Callable[[_Signature], Domain | None]]] = {
