@@ -1,5 +1,5 @@
 # `make test`, `make models` and `make lint` install what they need on first use.
-# Variables: VENV, PYTHON, WORKERS, RESULTS and ARGS (more arguments for pytest); see README.md.
+# Variables: VENV, PYTHON, WORKERS, RESULTS, TESTS and ARGS (more arguments for pytest).
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -32,6 +32,7 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.10; do \
 # Each process takes every NeuronCore it sees, so that two at a time would wait for each other.
 WORKERS ?= $(if $(wildcard /dev/neuron*),1,$(shell nproc 2>/dev/null || echo 2))
 RESULTS ?= build/results/$(shell date +%Y%m%d-%H%M%S)
+TESTS ?= tests/exporters tests/testing
 ARGS ?=
 
 # One thread a process: the workers are the parallelism.
@@ -46,7 +47,7 @@ models: install
 	$(PY) -m pytest tests/models --slow --backend neuron -n $(WORKERS) --results $(RESULTS) $(ARGS)
 
 test: install
-	$(PY) -m pytest tests/exporters tests/testing -n $(WORKERS) $(ARGS)
+	$(PY) -m pytest $(TESTS) -n $(WORKERS) $(ARGS)
 
 lint: install
 	$(PY) -m ruff check .
