@@ -31,6 +31,7 @@ _STYLES = {
     Outcome.XFAILED: "yellow",
 }
 _EXCEPTION = re.compile(r"^Note: not as transformers has it: (.*)\.$", re.MULTILINE)
+_VAIN = re.compile(r"^Proves nothing: .*$", re.MULTILINE)
 _NAMES_SHOWN = 8
 
 
@@ -71,6 +72,7 @@ def _parts(results: Results) -> Iterator[RenderableType]:
     yield from _listed("exported, not run", _of(results, Outcome.EXPORTED), _detail)
     yield from _listed("still needed", _of(results, Outcome.XFAILED), skip_text)
     yield from _listed("skipped", _of(results, Outcome.SKIPPED), skip_text)
+    yield from _listed("passed, which proves nothing", _vain(results), _vainness)
     yield from _counts(results)
     yield _totals(results)
     failures = [result for result in results if result.outcome.is_failure]
@@ -179,6 +181,17 @@ def _detail(result: CaseResult) -> str:
     """The fact behind an outcome that is neither pass nor failure."""
     said = result.message or result.reason or ""
     return readable(next((line for line in said.splitlines() if line.strip()), "no detail"))
+
+
+def _vain(results: Results) -> Results:
+    """Passes whose comparison had nothing that could differ."""
+    passed = _of(results, Outcome.PASSED)
+    return [result for result in passed if _VAIN.search(result.message or "")]
+
+
+def _vainness(result: CaseResult) -> str:
+    found = _VAIN.search(result.message or "")
+    return found.group().removeprefix("Proves nothing: ") if found else ""
 
 
 def _failure(result: CaseResult) -> str:

@@ -1,0 +1,153 @@
+"""The terminal summary: a result per case, totals that add up, and each failure on one line."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from testing.results import CaseResult, Outcome
+from testing.summary import summarize
+
+
+def row(model_class: str, outcome: str = "passed", **values: object) -> CaseResult:
+    facts = {
+        "model_type": model_class.lower()[:4],
+        "backend": "neuron",
+        "runtime": "xla",
+        "variant": "static",
+        "generate": False,
+        "static_cache": False,
+        **values,
+    }
+    case_id = f"{model_class}-{facts['variant']}"
+    return CaseResult(case_id, model_class=model_class, outcome=Outcome(outcome), **facts)  # type: ignore[arg-type]
+
+
+def lines(*results: CaseResult) -> list[str]:
+    return [line.rstrip() for line in summarize(results, width=120).splitlines()]
+
+
+def the_line(start: str, *results: CaseResult) -> str:
+    """The one line that starts so, its columns one space apart."""
+    narrow = [re.sub(r"\s+", " ", line).strip() for line in lines(*results)]
+    (found,) = [line for line in narrow if line.startswith(start)]
+    return found
+
+
+CRASH = row(
+    "YolosModel",
+    "crashed",
+    stage="export",
+    signal="SIGSEGV",
+    op="aten::upsample_bicubic2d",
+    operand="embeddings.position_embeddings",
+    source="modeling_yolos.py:146",
+    message="left no message\nand more",
+)
+
+
+def test_each_case_has_its_result() -> None:
+    results = [
+        row("BertModel"),
+        row("BertModel", "not_applicable", variant="dynamic", message="mixes samples"),
+        CRASH,
+    ]
+    text = lines(*results)
+    assert re.sub(r"\s+", " ", text[0]) == "model class neuron/xla dynamic neuron/xla static"
+    assert the_line("BertModel not", *results) == "BertModel not applicable passed"
+    assert the_line("YolosModel crashed", *results) == "YolosModel crashed SIGSEGV"
+
+
+def test_a_failure_is_one_line_with_all_that_is_known() -> None:
+    assert the_line("YolosModel [", CRASH) == (
+        "YolosModel [neuron/xla static]: crashed at export · SIGSEGV · aten::upsample_bicubic2d "
+        "on embeddings.position_embeddings · modeling_yolos.py:146 · left no message"
+    )
+
+
+# B32: what the totals say is what the rows are.
+def test_totals_add_up_to_the_cases() -> None:
+    results = [row(f"A{number}Model") for number in range(5)]
+    results += [row("A0Model", "failed", variant="dynamic"), row("B1Model", "timeout")]
+    assert the_line("neuron/xla static 5", *results) == "neuron/xla static 5 0 1 6"
+    assert the_line("neuron/xla dynamic 0", *results) == "neuron/xla dynamic 0 1 0 1"
+    assert the_line("all 5", *results) == "all 5 1 1 7"
+
+
+def test_skips_are_grouped_by_scope_and_reason() -> None:
+    reason = {"outcome": "skipped", "scope": "neuron", "reason": "dies in trace"}
+    results = [row("CvtModel", **reason), row("CvtModel", variant="dynamic", **reason)]
+    results += [row("BertModel", "skipped", reason="slow: run it with --slow or RUN_SLOW=1")]
+    assert "skipped (3)" in lines(*results)
+    assert the_line("CvtModel", *results) == (
+        "CvtModel [neuron/xla dynamic, neuron/xla static]: scope neuron: dies in trace"
+    )
+
+
+def test_many_cases_of_one_reason_are_counted_and_not_all_named() -> None:
+    results = [row(f"M{number:03}Model", "skipped", reason="slow") for number in range(230)]
+    assert the_line("230 cases", *results).startswith("230 cases of 230 classes (M000Model, ")
+    assert len(lines(*results)) < 6
+
+
+def test_classes_of_which_nothing_ran_are_in_no_table() -> None:
+    assert "model class" not in summarize([row("BertModel", "skipped", reason="slow")])
+
+
+def test_not_applicable_tells_leaf_and_figure() -> None:
+    said = "logits_per_image: (4, 2) in chunks, (4, 4) on the whole"
+    result = row("CLIPModel", "not_applicable", variant="dynamic", message=said)
+    assert the_line("CLIPModel [", result) == f"CLIPModel [neuron/xla dynamic]: {said}"
+
+
+def test_patches_and_exceptions_are_counted() -> None:
+    note = "Note: not as transformers has it: use_cache off (slices out of range)."
+    results = [row("HubertModel", patches=["weight_norm"]), row("PhiModel", message=note)]
+    results += [row("WavLMModel", patches=["weight_norm"]), row("UnivNetModel", message=note)]
+    assert "patches applied: weight_norm 2" in lines(*results)
+    assert the_line("not as transformers", *results).endswith(
+        "so not reached: use_cache off (slices out of range) 2"
+    )
+
+
+def test_a_pass_that_proves_nothing_is_said() -> None:
+    note = "Proves nothing: every leaf of eager is near-constant or empty."
+    assert the_line("AModel [", row("AModel", message=note)) == (
+        "AModel [neuron/xla static]: every leaf of eager is near-constant or empty."
+    )
+
+
+# B06: the same incompatibility from two workers is one line.
+def test_one_incompatibility_is_one_line() -> None:
+    said = "BackendIncompatibleError: toolkit 9 takes no argument 'compiler_args'"
+    results = [row(name, "failed", stage="export", message=said) for name in ("AModel", "BModel")]
+    assert sum("toolkit 9" in line for line in lines(*results)) == 1
+
+
+def test_a_stale_entry_is_named() -> None:
+    result = row("CvtModel", "xpassed", scope="neuron.static", reason="fixed since")
+    assert "entry of scope neuron.static is stale, delete it" in the_line("CvtModel [", result)
+
+
+def test_variants_of_generation_have_columns_of_their_own() -> None:
+    results = [row("GPT2Model"), row("GPT2Model", generate=True, static_cache=True)]
+    assert "neuron/xla generate static static-cache" in re.sub(r"\s+", " ", lines(*results)[0])
+
+
+@pytest.mark.parametrize("color", [True, False])
+def test_only_a_terminal_gets_colours(color: bool) -> None:
+    assert ("\x1b[" in summarize([CRASH], color=color)) is color
+
+
+# B34: what a reason holds is data.
+def test_text_that_looks_like_markup_or_control_is_shown_as_text() -> None:
+    reason = "[red]x[/red] :smile: \x1b[31m \x00 \ud800"
+    text = summarize([row("AModel", "skipped", scope="all", reason=reason)])
+    assert r"[red]x[/red] :smile: \x1b[31m \x00 \ud800" in text
+    text.encode("utf-8")
+
+
+def test_a_long_line_is_left_to_the_terminal() -> None:
+    result = row("AModel", "failed", message="x" * 150)
+    assert "x" * 150 in summarize([result], width=80)
