@@ -89,6 +89,11 @@ class _Draw:
         return zlib.crc32(self.path.encode())
 
     @property
+    def share(self) -> float:
+        """The mark as a number in [0, 1)."""
+        return self.mark / 2**32
+
+    @property
     def generator(self) -> torch.Generator:
         name = f"{self.seed}/{self.family}/{self.path}/{self.salt}"
         return torch.Generator().manual_seed(zlib.crc32(name.encode()))
@@ -207,11 +212,12 @@ def _float(draw: _Draw) -> torch.Tensor:
 def _unit_values(draw: _Draw) -> torch.Tensor:
     """Values of a family in [-1, 1]; a sixth of that is the standard deviation of noise."""
     if draw.family == "constant":
-        level = 0.05 + 0.1 * (draw.mark % 97) / 97
+        level = 0.05 + 0.1 * draw.share
         return (level + 0.02 * (draw.rows() + draw.salt)).expand(draw.shape).clone()
     if draw.family == "ramp":
         count = max(2, math.prod(draw.shape[1:]))
-        return (draw.order() / (count - 1) - 0.5) * 0.5 + 0.02 * (draw.rows() + draw.salt)
+        slope = 0.3 + 0.4 * draw.share
+        return (draw.order() / (count - 1) - 0.5) * slope + 0.02 * (draw.rows() + draw.salt)
     if draw.family == "extremes":
         return draw.uniform(0, 2).float() * 2 - 1
     return torch.randn(draw.shape, generator=draw.generator) / 6

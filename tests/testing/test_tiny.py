@@ -1,0 +1,302 @@
+"""Tiny models: the rules that shrink configurations, the weights, and every class as a whole."""
+
+from __future__ import annotations
+
+import copy
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from transformers import (
+    BertConfig,
+    BertModel,
+    CLIPConfig,
+    GPT2Config,
+    LlamaConfig,
+    PretrainedConfig,
+    Qwen2Config,
+)
+
+from exporters.tree import tensor_leaves
+from testing import auto_classes
+from testing.subject import Subject
+from testing.tiny import (
+    ConfigDefaultsError,
+    MissingPackageError,
+    NoTinyModelError,
+    UnknownModelClassError,
+    build,
+    builder,
+)
+from testing.tiny.configs import VOCABULARY, shrink, tiny_config
+from testing.tiny.exceptions import CHANGES, OMITTED, UNUSED, unused_of
+from testing.tiny.signature import input_domains
+from testing.tiny.weights import calibrate, scatter
+
+MOST_PARAMETERS = 2_000_000
+MODEL_TESTS = Path(__file__).parents[1] / "models"
+
+
+def classes_under_test() -> list[str]:
+    """Every class of the model types that the test classes name."""
+    sources = [file.read_text() for file in sorted(MODEL_TESTS.glob("test_*.py"))]
+    types = re.findall(r'model_type = "(.+)"', "".join(sources))
+    return [name for model_type in types for name in auto_classes.classes_of(model_type)]
+
+
+def run(subject: Subject, inputs: Mapping[str, Any], seed: int = 0) -> dict[str, torch.Tensor]:
+    torch.manual_seed(seed)
+    with torch.no_grad():
+        return tensor_leaves(subject.model(**copy.deepcopy(dict(inputs))))
+
+
+class TestShrunkConfigurations:
+    def test_widths_shrink_by_one_factor_so_that_heads_still_divide_them(self) -> None:
+        small = shrink(BertConfig())
+        assert small["hidden_size"] == 768 / 8
+        assert small["intermediate_size"] == 3072 / 8
+        assert small["hidden_size"] % small["num_attention_heads"] == 0
+
+    def test_a_head_stays_the_width_over_the_heads(self) -> None:
+        small = shrink(LlamaConfig())
+        assert small["head_dim"] * small["num_attention_heads"] == small["hidden_size"]
+
+    def test_shared_key_heads_stay_shared(self) -> None:
+        small = shrink(LlamaConfig(num_attention_heads=32, num_key_value_heads=8))
+        assert small["num_attention_heads"] % small["num_key_value_heads"] == 0
+
+    def test_every_layer_type_is_kept(self) -> None:
+        types = ["full_attention"] * 5 + ["sliding_attention"] * 3
+        config = Qwen2Config(num_hidden_layers=8, layer_types=types)
+        small = shrink(config)
+        assert small["layer_types"] == ["full_attention", "sliding_attention"]
+        assert small["num_hidden_layers"] == 2
+
+    def test_ids_beyond_the_vocabulary_move_into_it_and_equal_ones_stay_equal(self) -> None:
+        small = shrink(GPT2Config(bos_token_id=50255, eos_token_id=50256, pad_token_id=50256))
+        assert small["vocab_size"] == VOCABULARY
+        config = GPT2Config(**small)
+        assert config.bos_token_id < VOCABULARY
+        assert config.bos_token_id != config.eos_token_id < VOCABULARY
+
+    def test_nested_configurations_shrink_by_the_same_factor(self) -> None:
+        small = shrink(CLIPConfig())
+        assert small["projection_dim"] == small["text_config"]["projection_dim"] == 512 / 8
+        assert small["vision_config"]["hidden_size"] == 768 / 8
+        assert small["vision_config"]["image_size"] == 64
+
+    def test_a_flag_stays_as_transformers_has_it(self) -> None:
+        assert shrink(BertConfig())["use_cache"] is True
+        assert shrink(BertConfig(use_cache=False))["use_cache"] is False
+
+    def test_changes_reach_nested_configurations(self) -> None:
+        config = tiny_config(CLIPConfig, {}, {"vision_config": {"patch_size": 16}})
+        assert config.vision_config.patch_size == 16
+        assert config.vision_config.hidden_size == 96
+
+
+class TestWeights:
+    def test_what_is_constant_gets_noise(self) -> None:
+        layer = nn.LayerNorm(64)
+        scatter(layer, seed=0)
+        assert layer.weight.std() > 0.1
+        assert layer.bias.std() > 0.1
+
+    def test_a_layer_scale_of_a_millionth_no_longer_hides_its_branch(self) -> None:
+        module = nn.Module()
+        module.scale = nn.Parameter(torch.full((64,), 1e-6))
+        scatter(module, seed=0)
+        assert module.scale.mean() > 0.3
+
+    def test_a_linear_layer_keeps_the_variance_of_its_input(self) -> None:
+        torch.manual_seed(0)
+        layer = nn.Linear(400, 400, bias=False)
+        nn.init.normal_(layer.weight, std=0.02)
+        scatter(layer, seed=0)
+        assert float(layer(torch.randn(50, 400)).detach().std()) == pytest.approx(1, rel=0.1)
+
+    def test_tables_that_are_not_trained_stay(self) -> None:
+        table = nn.Embedding(10, 4)
+        table.weight.requires_grad_(False)
+        before = table.weight.clone()
+        scatter(table, seed=0)
+        assert torch.equal(table.weight, before)
+
+    def test_a_batch_norm_takes_the_statistics_of_its_input(self) -> None:
+        torch.manual_seed(0)
+        model = nn.Sequential(nn.BatchNorm1d(8)).eval()
+        images = torch.randn(64, 8) * 100
+        calibrate(model, {"input": images})
+        assert float(model(images).std()) == pytest.approx(1, rel=0.2)
+
+
+class TestBuild:
+    def test_importing_it_imports_neither_torch_nor_transformers(self) -> None:
+        code = "import sys, testing.tiny;assert not {'torch', 'transformers'} & set(sys.modules)"
+        subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+    def test_one_seed_gives_one_model(self) -> None:
+        first, second = build("BertModel").model, build("BertModel").model
+        assert all(map(torch.equal, first.state_dict().values(), second.state_dict().values()))
+
+    def test_another_seed_gives_another_model(self) -> None:
+        first, second = build("BertModel").model, build("BertModel", seed=1).model
+        assert not torch.equal(next(first.parameters()), next(second.parameters()))
+
+    def test_building_leaves_the_random_state_alone(self) -> None:
+        torch.manual_seed(5)
+        state = torch.get_rng_state()
+        build("BertModel")
+        assert torch.equal(torch.get_rng_state(), state)
+
+    def test_the_model_is_not_tamed(self) -> None:
+        subject = build("GPT2LMHeadModel")
+        defaults = GPT2Config()
+        config: Any = subject.model.config
+        flags = ("use_cache", "output_attentions", "output_hidden_states", "return_dict")
+        assert [getattr(config, f) for f in flags] == [getattr(defaults, f) for f in flags]
+        assert config._attn_implementation == "sdpa"
+        assert subject.exceptions == ()
+
+    def test_a_change_that_tames_is_declared_with_the_subject(self) -> None:
+        (why,) = build("ModernBertModel").exceptions
+        assert why.startswith("reference_compile=False")
+
+    def test_an_unknown_class_is_an_error_that_names_the_nearest(self) -> None:
+        with pytest.raises(UnknownModelClassError, match="'BertModle'; nearest: BertModel"):
+            build("BertModle")
+
+    def test_a_missing_package_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        class NeedsTimm:
+            _backends = ("timm",)
+
+        monkeypatch.setattr("transformers.TimmBackbone", NeedsTimm)
+        with pytest.raises(MissingPackageError, match="TimmBackbone .* not installed: timm"):
+            build("TimmBackbone")
+
+    def test_a_package_that_only_the_constructor_needs_is_named_too(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        class NeedsScipy(BertModel):
+            def __init__(self, config: Any) -> None:
+                raise ImportError("requires scipy")
+
+        monkeypatch.setattr(builder, "load_class", lambda name: NeedsScipy)
+        with pytest.raises(MissingPackageError, match="requires scipy"):
+            build("NeedsScipy")
+
+    def test_a_configuration_without_defaults_is_named(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        class NeedsBackboneConfig(PretrainedConfig):
+            def __init__(self, backbone: str, **values: Any) -> None:
+                super().__init__(**values)
+
+        class NeedsBackbone(BertModel):
+            config_class = NeedsBackboneConfig
+
+        monkeypatch.setattr(builder, "load_class", lambda name: NeedsBackbone)
+        with pytest.raises(ConfigDefaultsError, match=r"NeedsBackboneConfig\(\) .*'backbone'"):
+            build("NeedsBackbone")
+
+    def test_a_required_input_without_a_rule_is_named(self) -> None:
+        class Odd:
+            def forward(self, odd_input: torch.Tensor) -> None: ...
+
+        with pytest.raises(NoTinyModelError, match="Odd requires odd_input"):
+            input_domains(Odd, BertConfig())
+
+
+class TestDeclaredExceptions:
+    @pytest.mark.parametrize(
+        "table", [CHANGES, OMITTED, UNUSED], ids=["changes", "omitted", "unused"]
+    )
+    def test_each_names_a_model_type_or_class_that_exists(self, table: Mapping[str, Any]) -> None:
+        known = auto_classes.known_classes() | set(auto_classes.model_types())
+        assert not set(table) - known
+
+    def test_each_change_says_why(self) -> None:
+        assert all(change.why for changes in CHANGES.values() for change in changes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", classes_under_test(), scope="class")
+class TestEveryClass:
+    """The limits that issue 3 sets, for each class that has a test class."""
+
+    @pytest.fixture(scope="class")
+    def subjects(self) -> dict[str, Subject]:
+        return {}
+
+    @pytest.fixture
+    def subject(self, name: str, subjects: dict[str, Subject]) -> Subject:
+        if name not in subjects:
+            subjects.clear()
+            subjects[name] = build(name)
+        return subjects[name]
+
+    def test_it_is_small_and_quick(self, subject: Subject, name: str) -> None:
+        assert sum(weight.numel() for weight in subject.model.parameters()) <= MOST_PARAMETERS
+        run(subject, subject.inputs.traced())
+        start = time.process_time()
+        run(subject, subject.inputs.traced())
+        assert time.process_time() - start < 1
+
+    def test_eager_agrees_with_itself(self, subject: Subject, name: str) -> None:
+        inputs = subject.inputs.traced()
+        first, second = run(subject, inputs), run(subject, inputs)
+        assert first
+        assert all(torch.equal(first[path], second[path]) for path in first)
+
+    def test_outputs_are_finite_and_not_constant(self, subject: Subject, name: str) -> None:
+        for path, leaf in run(subject, subject.inputs.traced()).items():
+            if leaf.is_floating_point():
+                assert torch.isfinite(leaf).all(), path
+                assert leaf.numel() == 1 or leaf.std() > 1e-3, path
+
+    def test_every_family_runs_at_every_batch_size(self, subject: Subject, name: str) -> None:
+        for family in subject.inputs.families:
+            for batch_size in (1, 2, 4, 5):
+                outputs = run(subject, subject.inputs.fresh(family, batch_size))
+                floats = [leaf for leaf in outputs.values() if leaf.is_floating_point()]
+                assert all(torch.isfinite(leaf).all() for leaf in floats), (family, batch_size)
+
+    def test_every_input_matters_or_is_declared_unused(self, subject: Subject, name: str) -> None:
+        traced = subject.inputs.traced()
+        before = run(subject, traced)
+        fresh = [subject.inputs.fresh(family) for family in subject.inputs.families]
+        idle = {
+            path
+            for path in traced
+            if all(_close(before, run(subject, {**traced, path: f[path]})) for f in fresh)
+        }
+        assert idle == set(unused_of(auto_classes.model_type_of(name) or "", name))
+
+    def test_other_inputs_change_the_outputs_visibly(self, subject: Subject, name: str) -> None:
+        """A value that a trace baked in must not hide below a tolerance of 1e-4."""
+        before = run(subject, subject.inputs.traced())
+        after = run(subject, subject.inputs.fresh("noise"))
+        assert any(not _close(before, after, path, 1e-2) for path in before)
+
+
+def _close(
+    before: Mapping[str, torch.Tensor],
+    after: Mapping[str, torch.Tensor],
+    path: str | None = None,
+    tolerance: float = 1e-5,
+) -> bool:
+    """Whether leaves are the same up to a tolerance relative to their largest value."""
+    for name in [path] if path else before:
+        if before[name].shape != after[name].shape:
+            return False
+        scale = float(before[name].double().abs().max()) or 1.0
+        if float((before[name].double() - after[name].double()).abs().max()) > tolerance * scale:
+            return False
+    return True
