@@ -297,7 +297,9 @@ def _compare_tensors(
 ) -> _Leaf:
     eager, exported = _plain(eager), _plain(exported)
     positions = _compared_positions(eager, mask)
-    left, right = eager.flatten()[positions], exported.flatten()[positions]
+    left, right = eager.flatten(), exported.flatten()
+    if mask is not None:
+        left, right = left[positions], right[positions]
     exact = not eager.is_floating_point()
     elements = (_exact if exact else _within)(left, right, positions, tolerance)
     tolerated = 0.0 if exact else tolerance.mismatch
@@ -365,7 +367,7 @@ def _within(
 
 
 def _share(elements: _Elements) -> float:
-    return float(elements.wrong.double().mean())
+    return int(elements.wrong.count_nonzero()) / elements.wrong.numel()
 
 
 def _metrics(elements: _Elements) -> LeafMetrics:

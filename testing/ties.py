@@ -35,6 +35,9 @@ def describe_tie(
             if _gathers_alike(source, axis, eager, exported, beside):
                 where = f"axis {axis} of `{name}`" if axis is not None else f"`{name}`"
                 return f"a tie: the values that both gather from {where} agree"
+    for name, values in beside.items():
+        if _repeats_where(values, eager != exported):
+            return f"a tie: `{name}` agrees and holds equal values there"
     if beside:
         return f"the values beside it (`{next(iter(beside))}`) agree, so it may be a tie"
     return None
@@ -55,6 +58,15 @@ def _axes(source: Any, indices: torch.Tensor) -> Iterator[int | None]:
         kept = [*indices.shape[:axis], *indices.shape[axis + 1 :]]
         if others in (list(indices.shape), kept if indices.dim() == source.dim() else None):
             yield axis
+
+
+def _repeats_where(values: torch.Tensor, places: torch.Tensor) -> bool:
+    """Whether each value at `places` occurs more than once along the last axis."""
+    if not values.dim():
+        return False
+    values, places = values.detach().cpu(), places.cpu()
+    counts = (values[..., None] == values[..., None, :]).sum(-1)
+    return bool((counts[places] > 1).all())
 
 
 def _gathers_alike(

@@ -68,7 +68,7 @@ def judge(
     failing = [one for one in judged if _failures(one, exactness_reason)]
     lines = [
         *_headlines(judged, failing, noise, reads),
-        *_told(failing, exactness_reason),
+        *_told(_distinct(failing), exactness_reason),
         *_remarks(judged, unchanged),
         *_excused(judged, exactness_reason),
         *notes,
@@ -134,6 +134,18 @@ def _stale(judged: Sequence[Judged]) -> str:
     if compare(old.exported.output, last.exported.output, Tolerance(0.0, 0.0)).passed:
         return "Stale weights: given other weights, the program returns what it did with the old."
     return "Right with the weights of the trace and wrong with other weights."
+
+
+def _distinct(failing: Sequence[Judged]) -> list[Judged]:
+    """The failing trials less a second call that fails as the first one did."""
+    first = next((one for one in failing if one.trial.kind is Kind.TRACED), None)
+    return [
+        one
+        for one in failing
+        if first is None
+        or one.trial.kind is not Kind.REPEATED
+        or one.comparison.failures != first.comparison.failures
+    ]
 
 
 def _told(failing: Sequence[Judged], exactness_reason: str | None) -> list[str]:

@@ -211,6 +211,16 @@ def test_wrong_index_is_not_called_a_tie_b08():
     assert "a tie:" not in failure
 
 
+def test_equal_values_beside_show_a_tie_where_the_source_is_unknown_b08():
+    scores = torch.tensor([[3.0, 1.0, -1e30, -1e30]])
+    # Indices into a longer axis of something that the model does not return.
+    eager, exported = torch.tensor([[0, 1, 22, 9]]), torch.tensor([[0, 1, 9, 22]])
+    failure = only_failure((scores, eager), (scores.clone(), exported))
+    assert "a tie: `0` agrees and holds equal values there" in failure
+    exported = torch.tensor([[1, 0, 22, 9]])
+    assert "may be a tie" in only_failure((scores, eager), (scores.clone(), exported))
+
+
 def test_integer_source_explains_a_tie_only_with_the_values_beside_b08():
     x = torch.tensor([[7, 7, 3]])
     found = failures((torch.tensor([[0]]),), (torch.tensor([[1]]),), sources={"mask": x})

@@ -149,6 +149,12 @@ def test_perturbed_element_is_told_with_its_figures():
     assert result.metrics["twin"].max_abs == 0.0
 
 
+def test_second_call_that_fails_as_the_first_is_not_told_twice():
+    result = heads(EagerDouble(edit=_perturb))
+    assert result.message.count("On the traced inputs:") == 1
+    assert "second call" not in result.message
+
+
 def test_exactness_entry_records_figures_that_cannot_fail():
     result = heads(EagerDouble(edit=_perturb), exactness_reason="sums in another order")
     assert result.outcome is Outcome.PASSED
