@@ -246,7 +246,7 @@ def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.C
     from testing.summary import summarize  # rich, which collection does without
 
     terminalreporter.section("exports")
-    writer = terminalreporter._tw
+    writer = config.get_terminal_writer()
     terminalreporter.write(summarize(results, width=writer.fullwidth, color=writer.hasmarkup))
     given = config.getoption("--results")
     if given:

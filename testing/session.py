@@ -114,16 +114,16 @@ class Session:
         known = self._incompatible.get((planned.case.backend, planned.case.runtime))
         if known:
             return _ended(planned, Outcome.SKIPPED, reason=f"not run again: {known}")
-        result = self._execute(planned)
-        return _judged(result, entry) if entry else result
+        return self._execute(planned, entry)
 
-    def _execute(self, planned: Planned) -> CaseResult:
+    def _execute(self, planned: Planned, entry: Entry | None) -> CaseResult:
         from testing.execution import execute
 
         result = execute(self._request(planned))
         if _is_incompatibility(result):
+            # It is no finding about the model, so no entry expects it.
             return self._incompatible_with(planned, result.message or "", result)
-        return result
+        return _judged(result, entry) if entry else result
 
     def _incompatible_with(
         self, planned: Planned, message: str, result: CaseResult | None = None

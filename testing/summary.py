@@ -47,7 +47,7 @@ def summarize(results: Iterable[CaseResult], *, width: int = 100, color: bool = 
     stream = io.StringIO()
     console = Console(
         file=stream,
-        width=max(width, 80),
+        width=max(width, _width_of_table(found)),
         force_terminal=color,
         color_system="standard" if color else None,
         highlight=False,
@@ -56,7 +56,13 @@ def summarize(results: Iterable[CaseResult], *, width: int = 100, color: bool = 
     )
     for part in _parts(found):
         console.print(part, soft_wrap=isinstance(part, Text))
-    return stream.getvalue()
+    return "".join(f"{line.rstrip()}\n" for line in stream.getvalue().splitlines())
+
+
+def _width_of_table(results: Results) -> int:
+    """Columns that the table of cases needs: a cell that is cut would tell nothing."""
+    names = max((len(result.model_class) for result in results), default=0)
+    return 80 + names + 20 * len({_column(result) for result in results})
 
 
 def _order(result: CaseResult) -> tuple[str, str, str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 
 from testing.faults import readable
@@ -9,6 +10,9 @@ from testing.results import CaseResult, Outcome
 from testing.settings import RunSettings
 
 __all__ = ["explanation", "headline", "rerun_command", "skip_text"]
+
+# Time and thread id, which glog writes before the place: they tell runs apart and not causes.
+_GLOG_PREFIX = re.compile(r"^[IWEF]\d{4} [\d:.]+\s+\d+ (?=\S+:\d+\] )")
 
 
 def headline(result: CaseResult) -> str:
@@ -72,9 +76,13 @@ def rerun_command(case_id: str, settings: RunSettings) -> str:
 def _op(result: CaseResult) -> str | None:
     if result.op is None:
         return None
-    return f"{result.op} on {result.operand}" if result.operand else result.op
+    return f"{result.op} on {_cut(result.operand, 120)}" if result.operand else result.op
 
 
-def _first_line(message: str | None, longest: int = 200) -> str | None:
+def _first_line(message: str | None) -> str | None:
     line = next((line.strip() for line in (message or "").splitlines() if line.strip()), None)
-    return line if line is None or len(line) <= longest else f"{line[:longest]}…"
+    return line if line is None else _cut(_GLOG_PREFIX.sub("", line), 200)
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[:longest]}…"
