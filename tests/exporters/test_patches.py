@@ -119,7 +119,7 @@ def test_a_trace_that_raises_leaves_the_model_as_it_was(model_class: str) -> Non
         raise ZeroDivisionError
 
     last = list(model.modules())[-1]
-    handle = last.register_forward_hook(explode)
+    last.register_forward_hook(explode)
     before = models.Fingerprint(model)
     with pytest.raises(ZeroDivisionError), trace_patches(model, inputs):
         models.run(model, inputs)
@@ -262,6 +262,15 @@ def test_a_target_that_is_gone_is_an_error_in_tests_and_a_warning_in_a_run(
         trace_patches(model, inputs) as applied,
     ):
         assert applied == ()
+
+
+def test_the_warning_ends_no_run_of_this_project(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, inputs = models.build("YolosModel"), models.inputs_of("YolosModel")
+    monkeypatch.delattr(modeling_yolos, "YolosEncoder")
+    # The filters of pyproject.toml hold, where warnings of our own modules are errors.
+    with warnings.catch_warnings(record=True) as caught, trace_patches(model, inputs):
+        pass
+    assert [warning.category for warning in caught] == [PatchTargetMissingWarning]
 
 
 def test_a_target_whose_body_changed_is_missing_too(monkeypatch: pytest.MonkeyPatch) -> None:
