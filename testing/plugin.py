@@ -189,8 +189,10 @@ def _is_of(item: pytest.Item, backends: tuple[str, ...]) -> bool:
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip what is slow; an export decides for itself, so that its result is recorded."""
+    session = item.config.stash[SESSION]
+    session.recorded.discard(item.nodeid)
     is_slow = item.get_closest_marker("slow") is not None
-    if is_slow and export_case_of(item) is None and not item.config.stash[SESSION].settings.slow:
+    if is_slow and export_case_of(item) is None and not session.settings.slow:
         pytest.skip("slow: run it with --slow or RUN_SLOW=1")
 
 
@@ -212,14 +214,14 @@ def pytest_timeout_set_timer(item: pytest.Item) -> bool | None:
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Record an export that pytest skipped or failed before it could run."""
+    """Record an export that ended without a result: skipped by pytest, or by a fault of ours."""
     report = yield
     case = export_case_of(item)
-    if case is not None and report.when == "setup" and not report.passed:
+    session = item.config.stash[SESSION]
+    if case is not None and not report.passed and item.nodeid not in session.recorded:
         outcome = Outcome.SKIPPED if report.skipped else Outcome.FAILED
         said = {"reason" if report.skipped else "message": _said(report)}
-        result = CaseResult.of(case, item.nodeid, outcome, stage="setup", **said)
-        item.config.stash[SESSION].record(result)
+        session.record(CaseResult.of(case, item.nodeid, outcome, stage=report.when, **said))
     return report
 
 

@@ -68,12 +68,14 @@ class Session:
         registry: Entries of ``skips.py``.
         journal: Where results are appended; None keeps none.
         attempts: How often each case was recorded before, by case id.
+        recorded: Case ids that have a result of the item that runs now or ran last.
     """
 
     settings: RunSettings = field(default_factory=RunSettings)
     registry: Registry = field(default_factory=Registry)
     journal: Journal | None = None
     attempts: Counter[str] = field(default_factory=Counter)
+    recorded: set[str] = field(default_factory=set)
     _incompatible: dict[tuple[str, str | None], str] = field(default_factory=dict)
 
     def result_of(self, planned: Planned) -> CaseResult:
@@ -83,6 +85,7 @@ class Session:
     def record(self, result: CaseResult) -> CaseResult:
         """Append a result to the journal, numbered as an attempt of its case."""
         self.attempts[result.case_id] += 1
+        self.recorded.add(result.case_id)
         versions = result.versions or versions_of(get_backend(result.backend).distributions)
         attempt = self.attempts[result.case_id]
         result = dataclasses.replace(result, attempt=attempt, versions=versions)

@@ -14,6 +14,7 @@ import pytest
 
 import exporters
 from testing import execution, journal
+from testing.results import CaseResult
 from tests.testing import stubs
 
 pytest_plugins = ["pytester"]
@@ -51,7 +52,7 @@ def run(pytester: pytest.Pytester, *options: str, slow: bool = True) -> pytest.R
     return pytester.runpytest_inprocess(*PLUGINS, *chosen, *options)
 
 
-def rows(directory: Path) -> dict[str, journal.CaseResult]:
+def rows(directory: Path) -> dict[str, CaseResult]:
     return {result.case_id.rpartition("::")[2]: result for result in journal.read(directory)}
 
 
@@ -287,6 +288,20 @@ def test_a_case_that_pytest_itself_skips_has_a_row_too(project: pytest.Pytester)
     )
     run(project, "--results", "out", *NEURON).assert_outcomes(skipped=2, deselected=2)
     assert {row.reason for row in rows(project.path / "out").values()} == {"not today"}
+
+
+def test_a_fault_of_the_harness_itself_loses_no_case(
+    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(request: object) -> None:
+        raise RuntimeError("the server cannot start")
+
+    monkeypatch.setattr(execution, "execute", broken)
+    host(project, "CvtModel")
+    run(project, "--results", "out", *NEURON).assert_outcomes(failed=2, deselected=2)
+    found = rows(project.path / "out").values()
+    assert [row.outcome.value for row in found] == ["failed", "failed"]
+    assert all("the server cannot start" in (row.message or "") for row in found)
 
 
 def test_a_second_run_into_one_directory_is_a_second_attempt(project: pytest.Pytester) -> None:
