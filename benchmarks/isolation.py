@@ -69,14 +69,15 @@ def nothing(payload: object, report: object) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
-    items = _chosen(_collected(options.tests), options.classes, options.types)
+    collected = _collected(options.tests)
+    items = _chosen(collected, options.classes, options.types)
     if not items:
         _say(f"no static neuron case is collected from {options.tests}")
         return 2
     sampled = _spread(items, options.sample)
     # Children use one thread of torch's; this process must not use more.
     os.environ["OMP_NUM_THREADS"] = "1"
-    _warm_up(items[0])
+    _warm_up(next((item for item in collected if item not in items), items[0]))
     _say(_row("model type", "class", "isolated s", "in-process s", "process/case s"))
     timings = [_timed(item, item in sampled) for item in items]
     _report(timings)
@@ -146,7 +147,7 @@ def _spread(items: Sequence[Item], count: int) -> list[Item]:
 
 
 def _warm_up(item: Item) -> None:
-    """Imports and the runtime's start are paid once, before anything is timed."""
+    """Imports and the runtime's start are paid once, on a case that is not timed."""
     for isolate in ("always", "never"):
         _run(item, isolate)
 

@@ -21,6 +21,7 @@ _TARGET: Final = "testing.child:main"
 # What a case's child would otherwise import for itself, each time anew.
 _PRELOAD: Final = (
     "testing.child",
+    "testing.warm",
     # torch imports the first at its first forward, and sympy with it, which takes a second.
     "torch.fx.experimental.symbolic_shapes",
     "numpy.random",
