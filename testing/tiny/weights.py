@@ -44,14 +44,15 @@ def scatter(model: nn.Module, seed: int) -> None:
 def _scatter_weight(module: nn.Module, weight: nn.Parameter, generator: torch.Generator) -> None:
     if weight.numel() == 0:
         return
-    deviation = float(weight.float().std(unbiased=False))
-    if deviation < 1e-8:
+    if weight.min() == weight.max():
         _scatter_constant(weight, generator)
     elif isinstance(module, _BATCH_NORMS):
         # MobileViT draws its scales around zero, which would let no signal through.
         weight.copy_(1 + _NOISE * torch.randn(weight.shape, generator=generator))
     elif weight.ndim > 1 and max(weight.shape) < weight.numel():
-        weight.mul_(_target_deviation(module, weight) / deviation)
+        # In steps, since BLIP draws with a deviation of 1e-10, whose square float32 rounds away.
+        weight.div_(weight.abs().max())
+        weight.mul_(_target_deviation(module, weight) / weight.std(unbiased=False))
 
 
 def _scatter_constant(weight: nn.Parameter, generator: torch.Generator) -> None:
