@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,12 @@ def classes_under_test() -> list[str]:
     sources = [file.read_text() for file in sorted(MODEL_TESTS.glob("test_*.py"))]
     types = re.findall(r'model_type = "(.+)"', "".join(sources))
     return [name for model_type in types for name in auto_classes.classes_of(model_type)]
+
+
+@lru_cache(maxsize=1)
+def built_once(name: str) -> Subject:
+    """The subject that the tests of one class share; they run one after another."""
+    return build(name)
 
 
 def run(subject: Subject, inputs: Mapping[str, Any], seed: int = 0) -> dict[str, torch.Tensor]:
@@ -239,16 +246,9 @@ class TestDeclaredExceptions:
 class TestEveryClass:
     """The limits that issue 3 sets, for each class that has a test class."""
 
-    @pytest.fixture(scope="class")
-    def subjects(self) -> dict[str, Subject]:
-        return {}
-
     @pytest.fixture
-    def subject(self, name: str, subjects: dict[str, Subject]) -> Subject:
-        if name not in subjects:
-            subjects.clear()
-            subjects[name] = build(name)
-        return subjects[name]
+    def subject(self, name: str) -> Subject:
+        return built_once(name)
 
     def test_it_is_small_and_quick(self, subject: Subject, name: str) -> None:
         assert sum(weight.numel() for weight in subject.model.parameters()) <= MOST_PARAMETERS
