@@ -174,9 +174,10 @@ def _passed_through(leaf: torch.Tensor, graph: TracedGraph) -> Source | None:
     """What `leaf` is, when the graph does not compute it: it has no node of its own."""
     if leaf.device.type != "xla":
         return leaf
-    (leaf_id, value), *others = lazy.graph_leaves([leaf]) or [(None, leaf)]
-    if others or leaf_id != lazy.tensor_id(leaf):
+    found = lazy.graph_leaves([leaf])
+    if [leaf_id for leaf_id, _ in found] != [lazy.tensor_id(leaf)]:
         return None
+    ((leaf_id, value),) = found
     return graph.origins.leaf(leaf_id) or value
 
 

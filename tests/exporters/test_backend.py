@@ -13,8 +13,14 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch_xla", reason="needs: pip install 'export-harness[xla]'")
 
-from transformers import BertConfig, BertModel, Wav2Vec2Config, Wav2Vec2Model  # noqa: E402
-from transformers import YolosConfig, YolosModel  # noqa: E402
+from transformers import (  # noqa: E402
+    BertConfig,
+    BertModel,
+    Wav2Vec2Config,
+    Wav2Vec2Model,
+    YolosConfig,
+    YolosModel,
+)
 
 from exporters import get_backend  # noqa: E402
 from exporters.base import BackendUnavailableError, ExportOptions, Selection  # noqa: E402

@@ -39,7 +39,7 @@ def handmade(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for package, source in MODELING.items():
         folder = root / "models" / package
         folder.mkdir(parents=True)
-        (folder / f"modeling_{folder.name}.py").write_text(source.replace("\\\n", "\n"))
+        (folder / f"modeling_{folder.name}.py").write_text(source)
     auto = root / "models" / "auto"
     auto.mkdir()
     (auto / "modeling_auto.py").write_text(MODELING_AUTO)
