@@ -40,7 +40,7 @@ class LoweringGuard(TorchDispatchMode):
     """
 
     def __init__(self, model: torch.nn.Module, origins: Origins) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.baked_reads: dict[BakedRead, None] = {}
         self._origins = origins
         self._modules = {module: name for name, module in model.named_modules()}
