@@ -13,7 +13,7 @@ and ``all`` is every case. An entry applies when every facet of its scope holds 
 the name is the case's class exactly. To run a model again, delete its one entry.
 """
 
-from testing.entries import Skip, Tolerance
+from testing.registry import Skip, Tolerance
 
 # A reason is the cause as it was measured: the op, the line or the figure. It is a string, or
 # Skip("…", issue="https://…", when="torch-neuronx<2.9", until="2026-12-31", kind="bug"), where

@@ -26,10 +26,11 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from exporters import get_backend  # noqa: E402
-from testing import auto_classes, execution  # noqa: E402
+from testing import auto_classes  # noqa: E402
 from testing.cases import ExportCase  # noqa: E402
-from testing.entries import Tolerance  # noqa: E402
+from testing.execution import runner  # noqa: E402
 from testing.isolation import Task  # noqa: E402
+from testing.registry.entries import Tolerance  # noqa: E402
 from testing.results import CaseResult, Outcome  # noqa: E402
 from testing.settings import CaseRequest, RunSettings  # noqa: E402
 
@@ -81,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _say(_row("model type", "class", "isolated s", "in-process s", "process/case s"))
     timings = [_timed(item, item in sampled) for item in items]
     _report(timings)
-    execution.close_servers()
+    runner.close_servers()
     return 0
 
 
@@ -172,8 +173,8 @@ def _figures(timing: Timing) -> list[str]:
 
 def _import_model(item: Item) -> None:
     """Import the model's module on both sides, which each does once per model type."""
-    modules = execution.modules_of(item.request)
-    server = execution.server_of(get_backend(BACKEND))
+    modules = runner.modules_of(item.request)
+    server = runner.server_of(get_backend(BACKEND))
     server.run(Task("isolation_benchmark:nothing", path=__file__, modules=modules))
     for module in modules:
         importlib.import_module(module.name)
@@ -188,14 +189,14 @@ def _cost(action: Callable[[], object]) -> Cost:
 def _processor_seconds() -> float:
     """Of this process, of what it has waited for, and of the fork server and its children."""
     own = sum(os.times()[:4])
-    server = execution.server_of(get_backend(BACKEND)).pid
+    server = runner.server_of(get_backend(BACKEND)).pid
     fields = Path(f"/proc/{server}/stat").read_text().rpartition(")")[2].split()
     return own + sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def _run(item: Item, isolate: str) -> None:
     settings = replace(item.request.settings, isolate=isolate)
-    _check(item, execution.execute(replace(item.request, settings=settings)))
+    _check(item, runner.execute(replace(item.request, settings=settings)))
 
 
 def _check(item: Item, result: CaseResult) -> None:

@@ -17,10 +17,10 @@ from exporters.base import Backend
 from testing.auto_classes import TransformersMissingError, UnknownModelTypeError
 from testing.cases import ExportCase
 from testing.model_classes import ModelClass, declared_classes, unknown_class
+from testing.reports.wording import explanation, rerun_command, skip_text
 from testing.results import CaseResult, Outcome
 from testing.session import SESSION, Planned, Session, TestMethod, default_session
 from testing.timeouts import timeout_of
-from testing.wording import explanation, rerun_command, skip_text
 
 if TYPE_CHECKING:
     from testing.subject import Subject

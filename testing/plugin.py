@@ -245,7 +245,7 @@ def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.C
     results = [result for result in contents.results if result.case_id in seen]
     if not results:
         return
-    from testing.summary import summarize  # rich, which collection does without
+    from testing.reports.summary import summarize  # rich, which collection does without
 
     terminalreporter.section("exports")
     writer = config.get_terminal_writer()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from testing.cases import ExportCase
-from testing.entries import Tolerance
+from testing.registry.entries import Tolerance
 
 __all__ = ["CaseRequest", "RunSettings"]
 

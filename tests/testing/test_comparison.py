@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import pytest
 import torch
 
-from testing.comparison import Comparison, allowance, compare, worst
-from testing.entries import Tolerance
+from testing.comparison import Comparison, compare, worst
+from testing.comparison.outputs import allowance
+from testing.registry.entries import Tolerance
 from testing.results import LeafMetrics
 
 TOLERANCE = Tolerance(1e-4, 1e-4)

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from testing import execution
+import exporters
 from testing.cases import ExportCase
-from testing.endings import result_of, with_op
-from testing.entries import Tolerance
+from testing.execution import runner
+from testing.execution.endings import result_of, with_op
 from testing.isolation import (
     ChildError,
     ChildReport,
@@ -22,6 +22,7 @@ from testing.isolation import (
     ModuleSpec,
     load_module,
 )
+from testing.registry.entries import Tolerance
 from testing.results import CaseResult, Outcome
 from testing.settings import CaseRequest, RunSettings
 
@@ -53,7 +54,9 @@ def line_of(text: str) -> str:
 @pytest.fixture(autouse=True, scope="module")
 def hosts() -> Iterator[Any]:
     yield load_module(HOSTS)
-    execution.close_servers()
+    runner.close_servers()
+    # Its import has registered a backend, which no other test may meet.
+    exporters.BACKENDS.pop("faulty")
 
 
 class _Declared:
@@ -70,14 +73,14 @@ def judged(ending: Ending, case: CaseRequest | None = None, **values: Any) -> Ca
 
 
 def test_passing_case_passes_in_a_child() -> None:
-    result = execution.execute(request())
+    result = runner.execute(request())
 
     assert (result.outcome, result.message) == (Outcome.PASSED, None)
     assert set(result.versions) == {"python", "torch"}
 
 
 def test_abort_has_signal_words_line_and_the_op_of_a_guarded_rerun() -> None:
-    result = execution.execute(request("Aborts"))
+    result = runner.execute(request("Aborts"))
 
     assert result.outcome is Outcome.CRASHED
     assert (result.signal, result.exit_code, result.stage) == ("SIGABRT", 134, "export")
@@ -89,7 +92,7 @@ def test_abort_has_signal_words_line_and_the_op_of_a_guarded_rerun() -> None:
 
 
 def test_segfault_has_no_words_but_its_line_and_op() -> None:
-    result = execution.execute(request("Segfaults"))
+    result = runner.execute(request("Segfaults"))
 
     assert (result.outcome, result.signal, result.exit_code) == (Outcome.CRASHED, "SIGSEGV", 139)
     assert result.source == line_of("ctypes.string_at(0)")
@@ -97,13 +100,13 @@ def test_segfault_has_no_words_but_its_line_and_op() -> None:
 
 
 def test_guarded_case_is_not_run_twice() -> None:
-    result = execution.execute(request("Aborts", guard=True))
+    result = runner.execute(request("Aborts", guard=True))
 
     assert (result.outcome, result.op_source) == (Outcome.FAILED, "guard")
 
 
 def test_crash_that_the_guard_does_not_see_says_so() -> None:
-    result = execution.execute(request("Exits"))
+    result = runner.execute(request("Exits"))
 
     assert (result.outcome, result.exit_code, result.op) == (Outcome.CRASHED, 0, None)
     assert result.message is not None
@@ -111,7 +114,7 @@ def test_crash_that_the_guard_does_not_see_says_so() -> None:
 
 
 def test_hang_ends_at_the_limit_with_stage_and_line() -> None:
-    result = execution.execute(request("Hangs", timeout=2))
+    result = runner.execute(request("Hangs", timeout=2))
 
     assert (result.outcome, result.stage) == (Outcome.TIMEOUT, "export")
     assert result.source == line_of("sleep(60)")
@@ -120,13 +123,13 @@ def test_hang_ends_at_the_limit_with_stage_and_line() -> None:
 
 def test_hang_in_teardown_is_a_timeout_there() -> None:
     # B31
-    result = execution.execute(request(test_class="TearDownHangs", timeout=2))
+    result = runner.execute(request(test_class="TearDownHangs", timeout=2))
 
     assert (result.outcome, result.stage) == (Outcome.TIMEOUT, "teardown")
 
 
 def test_child_has_the_environment_of_its_backend() -> None:
-    result = execution.execute(request(test_class="ReportsItsProcess"))
+    result = runner.execute(request(test_class="ReportsItsProcess"))
 
     assert result.message is not None
     assert "--added default" in result.message
@@ -152,14 +155,14 @@ def test_child_has_the_environment_of_its_backend() -> None:
 def test_python_faults_become_results_with_their_stage(
     model_class: str, test_class: str, outcome: Outcome, stage: str, words: str | None
 ) -> None:
-    result = execution.execute(request(model_class, test_class, isolate="never"))
+    result = runner.execute(request(model_class, test_class, isolate="never"))
 
     assert (result.outcome, result.stage) == (outcome, stage)
     assert (result.message or "").startswith(words or "")
 
 
 def test_fault_of_the_fixtures_is_added_to_that_of_the_model() -> None:
-    result = execution.execute(request("Raises", "TearDownRaises", isolate="never"))
+    result = runner.execute(request("Raises", "TearDownRaises", isolate="never"))
 
     assert result.stage == "prepare"
     assert result.message is not None
@@ -176,7 +179,7 @@ def test_fault_of_the_fixtures_is_added_to_that_of_the_model() -> None:
     ],
 )
 def test_fixtures_run_in_the_order_of_unittest(hosts: Any, test_class: str, steps: str) -> None:
-    execution.execute(request(test_class=test_class, isolate="never"))
+    runner.execute(request(test_class=test_class, isolate="never"))
 
     assert getattr(hosts, test_class).log == steps.split()
 
@@ -187,7 +190,7 @@ def test_test_module_that_cannot_be_imported_is_a_failed_case(tmp_path: Path, so
     path = tmp_path / "test_broken.py"
     path.write_text(source)
     broken = replace(request(isolate="never"), module="test_broken", path=str(path))
-    result = execution.execute(broken)
+    result = runner.execute(broken)
 
     assert (result.outcome, result.stage) == (Outcome.FAILED, "import")
 
@@ -205,7 +208,7 @@ def test_who_gets_a_process(hosts: Any, isolate: str, can_crash: bool, isolated:
     backend = hosts.FaultyBackend()
     backend.can_crash = can_crash
 
-    assert execution.is_isolated(request(isolate=isolate), backend) is isolated
+    assert runner.is_isolated(request(isolate=isolate), backend) is isolated
 
 
 @pytest.mark.parametrize(
@@ -219,7 +222,7 @@ def test_who_gets_a_process(hosts: Any, isolate: str, can_crash: bool, isolated:
 def test_environment_adds_flags_and_replaces_nothing(
     hosts: Any, current: dict[str, str], wanted: dict[str, str]
 ) -> None:
-    assert execution.environment_of(hosts.FaultyBackend(), current) == wanted
+    assert runner.environment_of(hosts.FaultyBackend(), current) == wanted
 
 
 # --- ends that need no process ---

@@ -12,8 +12,8 @@ import torch
 from transformers import DynamicCache
 
 from exporters.tree import tensor_leaves
-from testing.domains import Domain, Kind, Place, Run
 from testing.inputs import SampledInputs
+from testing.inputs.domains import Domain, Kind, Place, Run
 
 LENGTH = 16
 PAD, EOS, IMAGE = 0, 2, 90
@@ -169,7 +169,8 @@ def test_a_mask_follows_its_shortest_length_in_every_row() -> None:
 
 def test_the_seed_fixes_the_data_in_every_process() -> None:
     code = (
-        "import torch; from testing.domains import *; from testing.inputs import SampledInputs;"
+        "import torch; from testing.inputs.domains import *;"
+        "from testing.inputs import SampledInputs;"
         "d = Domain(Kind.FLOAT, (4,), dtype=torch.float32, low=-6, high=6);"
         "print(SampledInputs({'x': d}, seed=3).fresh('noise')['x'].tolist())"
     )

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from testing.masks import MaskedLeaves, comparison_masks, find_mask, find_masked_leaves
+from testing.comparison.masks import MaskedLeaves, comparison_masks, find_mask, find_masked_leaves
 from tests.testing.doubles import MadeInputs
 
 PADDED = torch.tensor([[1, 1, 1, 0], [0, 0, 1, 1]])

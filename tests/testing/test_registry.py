@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 from packaging.version import Version
 
-from testing import conditions
 from testing.cases import ExportCase
-from testing.conditions import Condition, ConditionError
-from testing.entries import Tolerance
-from testing.registry import Registry, SkipFileError
-from testing.skip_file import read
+from testing.registry import Registry, SkipFileError, conditions
+from testing.registry.conditions import Condition, ConditionError
+from testing.registry.entries import Tolerance
+from testing.registry.skip_file import read
 
 ROOT = Path(__file__).parents[2]
 

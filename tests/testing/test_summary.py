@@ -6,8 +6,8 @@ import re
 
 import pytest
 
+from testing.reports.summary import summarize
 from testing.results import CaseResult, Outcome
-from testing.summary import summarize
 
 
 def row(model_class: str, outcome: str = "passed", **values: object) -> CaseResult:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from testing.trials import Kind, changed_leaves, other_weights, plan, run_once
+from testing.pipeline.trials import Kind, changed_leaves, other_weights, plan, run_once
 from tests.testing.doubles import MadeInputs, normal
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 
 from testing.cases import ExportCase
+from testing.reports.wording import explanation, headline, rerun_command, skip_text
 from testing.results import CaseResult, Outcome
 from testing.settings import RunSettings
-from testing.wording import explanation, headline, rerun_command, skip_text
 
 CASE = ExportCase("YolosModel", "yolos", "neuron", runtime="xla")
 

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from testing.cases import ExportCase
-from testing.conditions import Condition, Installed
-from testing.entries import Skip, Tolerance
-from testing.scopes import Scope, scopes_of
-from testing.skip_file import (
+from testing.registry.conditions import Condition, Installed
+from testing.registry.entries import Skip, Tolerance
+from testing.registry.skip_file import (
     EXPORT_SKIPS,
     ONNX_DISABLE_OPTIMIZE,
     TOLERANCES,
@@ -17,10 +16,11 @@ from testing.skip_file import (
     SkipFileError,
     read,
 )
+from testing.scopes import Scope, scopes_of
 
 __all__ = ["DEFAULT_PATH", "Entry", "Registry", "SkipFileError"]
 
-DEFAULT_PATH = Path(__file__).resolve().parent.parent / "skips.py"
+DEFAULT_PATH = Path(__file__).resolve().parents[2] / "skips.py"
 """The project's own file; beside this package in a checkout and when it is installed."""
 
 

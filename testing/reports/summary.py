@@ -14,8 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from testing.faults import readable
+from testing.reports.wording import headline, skip_text
 from testing.results import CaseResult, Outcome
-from testing.wording import headline, skip_text
 
 __all__ = ["summarize"]
 

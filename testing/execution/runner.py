@@ -10,18 +10,18 @@ from typing import Final
 
 from exporters import get_backend
 from exporters.base import Backend
-from testing.endings import result_of, with_op
+from testing.execution.endings import result_of, with_op
 from testing.isolation import ForkServer, ModuleSpec, Task
 from testing.results import CaseResult, Outcome
 from testing.settings import CaseRequest
 
 __all__ = ["close_servers", "environment_of", "execute", "is_isolated", "modules_of", "server_of"]
 
-_TARGET: Final = "testing.child:main"
+_TARGET: Final = "testing.execution.child:main"
 # What a case's child would otherwise import for itself, each time anew.
 _PRELOAD: Final = (
-    "testing.child",
-    "testing.warm",
+    "testing.execution.child",
+    "testing.execution.warm",
     # torch imports the first at its first forward, and sympy with it, which takes a second.
     "torch.fx.experimental.symbolic_shapes",
     "numpy.random",
@@ -65,7 +65,7 @@ atexit.register(close_servers)
 
 def _in_process(request: CaseRequest, backend: Backend) -> CaseResult:
     os.environ.update(environment_of(backend))
-    from testing.child import run_case
+    from testing.execution.child import run_case
 
     return run_case(request, lambda stage: None)
 

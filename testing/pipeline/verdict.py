@@ -9,9 +9,9 @@ from typing import Final
 from exporters.base import BakedRead
 from exporters.tree import leaves
 from testing.comparison import Comparison, compare
-from testing.entries import Tolerance
-from testing.masks import MaskedLeaves, comparison_masks
-from testing.trials import Kind, Run, Trial
+from testing.comparison.masks import MaskedLeaves, comparison_masks
+from testing.pipeline.trials import Kind, Run, Trial
+from testing.registry.entries import Tolerance
 
 __all__ = ["Judged", "Verdict", "judge", "judge_trial"]
 

@@ -14,7 +14,7 @@ from typing import Final
 
 import torch
 
-from testing.domains import Domain, Kind, Place, Run
+from testing.inputs.domains import Domain, Kind, Place, Run
 
 __all__ = ["FAMILIES", "TRACED", "sample"]
 

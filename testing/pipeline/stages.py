@@ -29,15 +29,15 @@ from exporters.base import (
 from exporters.batching import run_in_chunks
 from exporters.tree import tensor_leaves
 from testing.comparison import Comparison, compare, worst
-from testing.entries import Tolerance
+from testing.comparison.masks import MaskedLeaves, comparison_masks, find_masked_leaves
 from testing.faults import describe_error, model_files, readable, source_of
-from testing.masks import MaskedLeaves, comparison_masks, find_masked_leaves
-from testing.prepare import SEED, normalise, set_seed
+from testing.pipeline.prepare import SEED, normalise, set_seed
+from testing.pipeline.trials import Kind, Run, Trial, changed_leaves, other_weights, plan, run_once
+from testing.pipeline.verdict import judge, judge_trial
+from testing.registry.entries import Tolerance
 from testing.results import CaseResult, Outcome
 from testing.settings import CaseRequest
 from testing.subject import Subject
-from testing.trials import Kind, Run, Trial, changed_leaves, other_weights, plan, run_once
-from testing.verdict import judge, judge_trial
 
 __all__ = ["STAGES", "run"]
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import torch
 
 from exporters.tree import leaves
-from testing.domains import Domain, Kind, Place, Run
+from testing.inputs.domains import Domain, Kind, Place, Run
 
 __all__ = ["infer_domains", "special_tokens"]
 

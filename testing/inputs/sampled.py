@@ -9,9 +9,9 @@ from typing import Any, Final
 import torch
 
 from exporters.tree import substitute, tensor_leaves
-from testing.domains import Domain, Kind
-from testing.inferring import infer_domains
-from testing.sampling import FAMILIES, TRACED, sample
+from testing.inputs.domains import Domain, Kind
+from testing.inputs.inferring import infer_domains
+from testing.inputs.sampling import FAMILIES, TRACED, sample
 
 __all__ = ["SampledInputs"]
 

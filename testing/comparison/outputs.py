@@ -10,9 +10,9 @@ from typing import Any, Final
 import torch
 
 from exporters.tree import leaves
-from testing.entries import Tolerance
+from testing.comparison.ties import describe_tie
+from testing.registry.entries import Tolerance
 from testing.results import LeafMetrics
-from testing.ties import describe_tie
 
 __all__ = ["CONSTANT_STD", "Comparison", "allowance", "compare", "leaf_scale", "worst"]
 
@@ -90,7 +90,7 @@ def compare(
         exported: Output of the exported model.
         tolerance: How far a floating leaf may be off.
         masks: By leaf path, a bool tensor with the leaf's leading axes, True where its
-            elements are compared (see ``testing/masks.py``).
+            elements are compared (see ``testing/comparison/masks.py``).
         sources: Inputs that indices in the output may point into, to tell ties.
     """
     left, right, masks = leaves(eager), leaves(exported), masks or {}

@@ -15,8 +15,8 @@ from typing import Any
 
 from testing import auto_classes
 from testing.auto_classes import TransformersMissingError
-from testing.conditions import Condition, ConditionError
-from testing.entries import Skip, Tolerance
+from testing.registry.conditions import Condition, ConditionError
+from testing.registry.entries import Skip, Tolerance
 from testing.scopes import Scope, ScopeError
 
 __all__ = ["KINDS", "TABLES", "Entry", "Problem", "SkipFileError", "read"]
