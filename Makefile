@@ -39,9 +39,6 @@ ARGS ?=
 export OMP_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
-ifneq ($(NEURONX),yes)
-  export PJRT_DEVICE ?= CPU
-endif
 
 models: install
 	$(PY) -m pytest tests/models --slow --backend neuron -n $(WORKERS) --results $(RESULTS) $(ARGS)

@@ -174,7 +174,7 @@ def _figures(timing: Timing) -> list[str]:
 def _import_model(item: Item) -> None:
     """Import the model's module on both sides, which each does once per model type."""
     modules = runner.modules_of(item.request)
-    server = runner.server_of(get_backend(BACKEND))
+    server = runner.server_of(get_backend(BACKEND), "xla")
     server.run(Task("isolation_benchmark:nothing", path=__file__, modules=modules))
     for module in modules:
         importlib.import_module(module.name)
@@ -189,7 +189,7 @@ def _cost(action: Callable[[], object]) -> Cost:
 def _processor_seconds() -> float:
     """Of this process, of what it has waited for, and of the fork server and its children."""
     own = sum(os.times()[:4])
-    server = runner.server_of(get_backend(BACKEND)).pid
+    server = runner.server_of(get_backend(BACKEND), "xla").pid
     fields = Path(f"/proc/{server}/stat").read_text().rpartition(")")[2].split()
     return own + sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 

@@ -171,7 +171,6 @@ class Backend(ABC):
         chunks_batch: Whether ``dynamic`` means that axis 0 is split into chunks of the traced
             batch, so that it only applies to models whose samples do not mix.
         preload: Modules that a fork server imports before it forks; none may touch a device.
-        environment: Environment variables that the process which exports needs, unless set.
         distributions: Distributions whose versions go into every result.
     """
 
@@ -182,7 +181,6 @@ class Backend(ABC):
     can_crash: ClassVar[bool] = False
     chunks_batch: ClassVar[bool] = False
     preload: ClassVar[tuple[str, ...]] = ("torch", "transformers")
-    environment: ClassVar[Mapping[str, str]] = {}
     distributions: ClassVar[tuple[str, ...]] = ("torch", "transformers")
 
     @abstractmethod
@@ -196,6 +194,13 @@ class Backend(ABC):
     def patch_names(self) -> tuple[str, ...]:
         """Names of the trace patches that it has, found without importing torch."""
         return ()
+
+    def environment(self, runtime: str | None) -> Mapping[str, str]:
+        """Environment variables of the process that exports, set before it starts.
+
+        Of names that end in ``_FLAGS`` the values are added to what is already set.
+        """
+        return {}
 
     @abstractmethod
     def tolerance(self, runtime: str | None) -> float:

@@ -29,7 +29,7 @@ _PRELOAD: Final = (
     "testing.inputs",
     "testing.tiny.builder",
 )
-_servers: dict[str, ForkServer] = {}
+_servers: dict[tuple[str, str | None], ForkServer] = {}
 
 
 def execute(request: CaseRequest) -> CaseResult:
@@ -64,7 +64,7 @@ atexit.register(close_servers)
 
 
 def _in_process(request: CaseRequest, backend: Backend) -> CaseResult:
-    os.environ.update(environment_of(backend))
+    os.environ.update(environment_of(backend, request.case.runtime))
     from testing.execution.child import run_case
 
     return run_case(request, lambda stage: None)
@@ -77,14 +77,16 @@ def _in_child(request: CaseRequest, backend: Backend) -> CaseResult:
         timeout=request.timeout,
         modules=modules_of(request),
     )
-    return result_of(server_of(backend).run(task), request, backend)
+    return result_of(server_of(backend, request.case.runtime).run(task), request, backend)
 
 
-def server_of(backend: Backend) -> ForkServer:
-    """The fork server of this process for a backend; it starts when it is asked for a child."""
-    if backend.name not in _servers:
-        _servers[backend.name] = ForkServer((*backend.preload, *_PRELOAD), environment_of(backend))
-    return _servers[backend.name]
+def server_of(backend: Backend, runtime: str | None) -> ForkServer:
+    """The fork server of this process for a runtime; it starts when it is asked for a child."""
+    key = backend.name, runtime
+    if key not in _servers:
+        preload = (*backend.preload, *_PRELOAD)
+        _servers[key] = ForkServer(preload, environment_of(backend, runtime))
+    return _servers[key]
 
 
 def modules_of(request: CaseRequest) -> tuple[ModuleSpec, ...]:
@@ -96,12 +98,14 @@ def modules_of(request: CaseRequest) -> tuple[ModuleSpec, ...]:
     return (ModuleSpec(modeling), test) if modeling else (test,)
 
 
-def environment_of(backend: Backend, current: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """What the backend wants set: flags are added to those that are there, others only fill in."""
-    wanted: dict[str, str] = {}
-    for name, value in backend.environment.items():
-        if name not in current:
-            wanted[name] = value
-        elif name.endswith("_FLAGS") and value not in current[name]:
-            wanted[name] = f"{current[name]} {value}"
+def environment_of(
+    backend: Backend, runtime: str | None, current: Mapping[str, str] = os.environ
+) -> dict[str, str]:
+    """What a runtime needs set; flags are added to those that are there."""
+    wanted = dict(backend.environment(runtime))
+    for name, value in wanted.items():
+        if name.endswith("_FLAGS") and value not in current.get(name, ""):
+            wanted[name] = f"{current.get(name, '')} {value}".strip()
+        elif name.endswith("_FLAGS"):
+            wanted[name] = current[name]
     return wanted

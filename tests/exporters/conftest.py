@@ -6,6 +6,4 @@ import os
 
 from exporters.neuron.backend import NeuronBackend
 
-os.environ.setdefault("PJRT_DEVICE", "CPU")
-for _name, _value in NeuronBackend.environment.items():
-    os.environ.setdefault(_name, _value)
+os.environ.update(NeuronBackend().environment("xla"))

@@ -22,8 +22,7 @@ PLACEHOLDERS = ["parameter", "buffer", "input x parameter"]
 @pytest.fixture(scope="module")
 def server() -> Iterator[ForkServer]:
     preload = (*NeuronBackend.preload, "tests.exporters.placeholder_targets")
-    environment = {"PJRT_DEVICE": "CPU", **NeuronBackend.environment}
-    with ForkServer(preload, environment) as server:
+    with ForkServer(preload, NeuronBackend().environment("xla")) as server:
         yield server
 
 

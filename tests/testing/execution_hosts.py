@@ -55,7 +55,9 @@ class FaultyBackend(Backend):
     can_crash = True
     preload = ("torch",)
     distributions = ("torch", "no-such-distribution")
-    environment = {"FAULTY_FLAGS": "--added", "FAULTY_DEVICE": "default"}
+
+    def environment(self, runtime: str | None) -> Mapping[str, str]:
+        return {"FAULTY_FLAGS": "--added", "FAULTY_DEVICE": "default"}
 
     def resolve_runtime(self, requested: str = "auto") -> str | None:
         return None

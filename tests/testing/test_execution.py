@@ -215,14 +215,17 @@ def test_who_gets_a_process(hosts: Any, isolate: str, can_crash: bool, isolated:
     ("current", "wanted"),
     [
         ({}, {"FAULTY_FLAGS": "--added", "FAULTY_DEVICE": "default"}),
-        ({"FAULTY_FLAGS": "--own", "FAULTY_DEVICE": "own"}, {"FAULTY_FLAGS": "--own --added"}),
-        ({"FAULTY_FLAGS": "--own --added", "FAULTY_DEVICE": "own"}, {}),
+        ({"FAULTY_FLAGS": "--own"}, {"FAULTY_FLAGS": "--own --added", "FAULTY_DEVICE": "default"}),
+        (
+            {"FAULTY_FLAGS": "--added --own", "FAULTY_DEVICE": "own"},
+            {"FAULTY_FLAGS": "--added --own", "FAULTY_DEVICE": "default"},
+        ),
     ],
 )
-def test_environment_adds_flags_and_replaces_nothing(
+def test_flags_are_added_and_all_else_is_set(
     hosts: Any, current: dict[str, str], wanted: dict[str, str]
 ) -> None:
-    assert runner.environment_of(hosts.FaultyBackend(), current) == wanted
+    assert runner.environment_of(hosts.FaultyBackend(), None, current) == wanted
 
 
 # --- ends that need no process ---
