@@ -19,7 +19,32 @@ from testing.registry import Skip, Tolerance
 # Skip("…", issue="https://…", when="torch-neuronx<2.9", until="2026-12-31", kind="bug"), where
 # `when` must hold of what is installed and `kind` is bug, wontfix, needs-package or slow.
 # Under a scope that ends in `exactness` the case runs and only its figures cannot fail it.
-EXPORT_SKIPS: dict[str, dict[str, str | Skip]] = {}
+EXPORT_SKIPS: dict[str, dict[str, str | Skip]] = {
+    "neuron": {
+        "BeitForSemanticSegmentation": (
+            "aten::_adaptive_avg_pool2d reads the activations of the pyramid pooling "
+            "(modeling_beit.py:1086) where a 2x2 map is pooled to 3x3; the pools to 1x1 and 2x2 "
+            "before it trace."
+        ),
+    },
+    "neuron.static": {
+        "BartForSequenceClassification": (
+            "hidden_states[eos_mask] (modeling_bart.py:1626) reads the places of the end tokens "
+            "from input_ids with aten::nonzero while tracing, so that they are baked in: on "
+            "fresh inputs the logits are off by 0.39 at a scale of 0.9."
+        ),
+        "T5ForSequenceClassification": (
+            "hidden_states[eos_mask] (modeling_t5.py:2070) reads the places of the end tokens "
+            "from input_ids with aten::nonzero while tracing, so that they are baked in: on "
+            "fresh inputs the logits are off by 1.07 at a scale of 1.1."
+        ),
+        "VitsModel": (
+            "The spline of the duration predictor asks whether its discriminant is negative "
+            "anywhere (modeling_vits.py:286): aten::_local_scalar_dense reads a value that "
+            "derives from weights."
+        ),
+    },
+}
 
 # Classes that ONNX's optimizer breaks: they are exported without it.
 ONNX_DISABLE_OPTIMIZE: dict[str, dict[str, str | Skip]] = {}

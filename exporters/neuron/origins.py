@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 import torch
 
@@ -17,6 +17,7 @@ from exporters.neuron import lazy
 __all__ = ["Origin", "Origins"]
 
 Kind = Literal["parameter", "buffer", "input"]
+_SHOWN: Final = 4
 
 
 @dataclass(frozen=True)
@@ -73,4 +74,13 @@ class Origins:
             return f"a constant {shape} {dtype}"
         if self.leaf(lazy.tensor_id(tensor)) is not None:
             return f"{origins[0]} {shape} {dtype}"
-        return f"{shape} {dtype} derived from {', '.join(map(str, origins))}"
+        return f"{shape} {dtype} derived from {_listed(origins)}"
+
+
+def _listed(origins: tuple[Origin, ...]) -> str:
+    """Every input, and as many weights as a message can hold: a late layer has hundreds."""
+    weights = [str(origin) for origin in origins if origin.is_placeholder]
+    inputs = [str(origin) for origin in origins if not origin.is_placeholder]
+    left = len(weights) - _SHOWN
+    more = [f"{left} more parameters and buffers"] if left > 0 else []
+    return ", ".join([*weights[:_SHOWN], *more, *inputs])
