@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import platform
 import resource
 import tempfile
 import time
 import unittest
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from importlib import metadata
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -38,6 +35,7 @@ from testing.registry.entries import Tolerance
 from testing.results import CaseResult, Outcome
 from testing.settings import CaseRequest
 from testing.subject import Subject
+from testing.versions import versions_of
 
 __all__ = ["STAGES", "run"]
 
@@ -364,13 +362,4 @@ def _record_run(case: _Case, backend: Backend | None) -> None:
     lines += [f"Note: not as transformers has it: {flag}." for flag in case.changed_flags]
     result.message = "\n".join(lines) or None
     result.peak_rss_mb = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)
-    result.versions = _versions(backend)
-
-
-def _versions(backend: Backend | None) -> dict[str, str]:
-    versions = {"python": platform.python_version()}
-    for distribution in backend.distributions if backend else ():
-        # What is absent is no part of the run.
-        with contextlib.suppress(metadata.PackageNotFoundError):
-            versions[distribution] = metadata.version(distribution)
-    return versions
+    result.versions = versions_of(backend.distributions if backend else ())
