@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import copy
-import re
 import subprocess
 import sys
 import time
 from collections.abc import Mapping
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,16 +38,9 @@ from testing.tiny.configs import VOCABULARY, shrink, tiny_config
 from testing.tiny.exceptions import CHANGES, OMITTED, UNUSED, unused_of
 from testing.tiny.signature import input_domains
 from testing.tiny.weights import calibrate, scatter
+from tests.swept import swept_classes
 
 MOST_PARAMETERS = 2_000_000
-MODEL_TESTS = Path(__file__).parents[1] / "models"
-
-
-def classes_under_test() -> list[str]:
-    """Every class of the model types that the test classes name."""
-    sources = [file.read_text() for file in sorted(MODEL_TESTS.glob("test_*.py"))]
-    types = re.findall(r'model_type = "(.+)"', "".join(sources))
-    return [name for model_type in types for name in auto_classes.classes_of(model_type)]
 
 
 @lru_cache(maxsize=1)
@@ -242,7 +233,7 @@ class TestDeclaredExceptions:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", classes_under_test(), scope="class")
+@pytest.mark.parametrize("name", swept_classes(), scope="class")
 class TestEveryClass:
     """The limits that issue 3 sets, for each class that has a test class."""
 

@@ -1,0 +1,107 @@
+"""A subject from a checkpoint: its weights, and real sentences through its own tokenizer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import cycle, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from testing.subject import Subject
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+__all__ = ["CheckpointError", "SentenceInputs", "load"]
+
+_LENGTH: Final = 24
+_TRACED: Final = (
+    "A cat sat on the mat.",
+    "The committee has postponed its decision on the new railway line until the spring.",
+)
+_FRESH: Final[Mapping[str, tuple[str, ...]]] = {
+    "sentences": (
+        "Prices of copper rose by four percent yesterday, while nickel stayed where it was.",
+        "It rains.",
+        "Does anybody know why the second experiment gave another result than the first?",
+    ),
+    "truncated": (
+        "He wrote that the river had risen in the night, that the bridge was gone, that no boat "
+        "could cross before the wind turned, and that we were to wait where we were.",
+        "Whoever opens the box must first read the label, then put on the gloves, then cut the "
+        "seal at the left side only, and never tilt it while the lamp beside the lid is red.",
+    ),
+}
+
+
+class CheckpointError(Exception):
+    """A directory is no checkpoint of the class that is asked for."""
+
+
+class SentenceInputs:
+    """Real sentences, padded to one length.
+
+    Attributes:
+        batch_size: Batch of the traced inputs.
+        families: ``sentences`` has other padding than the trace, ``truncated`` has none.
+        unchanged: Leaves that the tokenizer gives the same value for every single sentence.
+    """
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase, length: int = _LENGTH) -> None:
+        """Tokenize with `tokenizer`, to `length` tokens."""
+        self._tokenizer = tokenizer
+        self._length = length
+        self.batch_size = len(_TRACED)
+        self.families = tuple(_FRESH)
+        self.unchanged: Mapping[str, str] = {
+            name: "one segment is all that a single sentence has"
+            for name in self.traced()
+            if name == "token_type_ids"
+        }
+
+    def traced(self) -> dict[str, Any]:
+        """Two sentences, both padded."""
+        return self._tokenized(_TRACED)
+
+    def fresh(self, family: str, batch_size: int | None = None) -> dict[str, Any]:
+        """Sentences of a family, repeated up to the batch."""
+        return self._tokenized(tuple(islice(cycle(_FRESH[family]), batch_size or self.batch_size)))
+
+    def _tokenized(self, sentences: Sequence[str]) -> dict[str, Any]:
+        encoded = self._tokenizer(
+            list(sentences),
+            padding="max_length",
+            truncation=True,
+            max_length=self._length,
+            return_tensors="pt",
+        )
+        return dict(encoded)
+
+
+def load(checkpoint: str | Path, model_class: str) -> Subject:
+    """A text model and its tokenizer, from a local directory or the hub.
+
+    Args:
+        checkpoint: Directory with configuration, weights and tokenizer, or an id on the hub.
+            Code that a checkpoint brings along is never run.
+        model_class: transformers' class to load it as.
+
+    Raises:
+        CheckpointError: Something of it cannot be loaded, or weights of the class are missing.
+    """
+    import transformers
+    from transformers import AutoTokenizer
+
+    try:
+        model, loading = getattr(transformers, model_class).from_pretrained(
+            checkpoint, trust_remote_code=False, output_loading_info=True
+        )
+        tokenizer = AutoTokenizer.from_pretrained(checkpoint, trust_remote_code=False)
+    except (OSError, ValueError) as error:
+        raise CheckpointError(
+            f"{checkpoint} is no checkpoint of {model_class}: {error}"
+        ) from error
+    if loading["missing_keys"]:
+        missing = ", ".join(sorted(loading["missing_keys"])[:5])
+        raise CheckpointError(f"{checkpoint} lacks weights of {model_class}: {missing}")
+    return Subject(model.eval(), SentenceInputs(tokenizer))

@@ -1,0 +1,44 @@
+"""The guard raises nothing for a model that traces without it, and leaves its graph as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+pytest.importorskip("torch_xla", reason="needs: pip install 'export-harness[xla]'")
+
+from exporters.neuron import NeuronBackend  # noqa: E402
+from testing.isolation import ChildReport, Ending, ForkServer, Task  # noqa: E402
+from tests.swept import swept_classes  # noqa: E402
+
+FAST = ("BertModel", "CvtModel", "LlamaForCausalLM", "T5Model", "YolosModel")
+"""One of each kind in every run of the tests; the others are slow together."""
+ALL = [
+    pytest.param(name, marks=() if name in FAST else pytest.mark.slow) for name in swept_classes()
+]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ForkServer]:
+    backend = NeuronBackend()
+    preload = (*backend.preload, "testing.tiny.builder", "transformers.testing_utils")
+    with ForkServer(preload, backend.environment("xla")) as server:
+        yield server
+
+
+@pytest.mark.parametrize("model_class", ALL)
+def test_the_graph_is_the_same_with_the_guard(server: ForkServer, model_class: str) -> None:
+    report = traced(server, model_class)
+    if report.stage == "unguarded":
+        assert report.ending in (Ending.SIGNALED, Ending.ERROR), report
+        return
+    assert report.ending is Ending.RESULT, report
+    unguarded, guarded = report.result
+    assert guarded == unguarded
+    assert "ENTRY" in guarded
+
+
+def traced(server: ForkServer, model_class: str) -> ChildReport:
+    task = Task("tests.exporters.graph_targets:texts", {"model_class": model_class}, timeout=300)
+    return server.run(task)
