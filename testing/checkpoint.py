@@ -90,13 +90,14 @@ def load(checkpoint: str | Path, model_class: str) -> Subject:
         CheckpointError: Something of it cannot be loaded, or weights of the class are missing.
     """
     import transformers
-    from transformers import AutoTokenizer
 
+    # Looked up as values: transformers annotates none of this.
+    classes: Any = transformers
     try:
-        model, loading = getattr(transformers, model_class).from_pretrained(
+        model, loading = getattr(classes, model_class).from_pretrained(
             checkpoint, trust_remote_code=False, output_loading_info=True
         )
-        tokenizer = AutoTokenizer.from_pretrained(checkpoint, trust_remote_code=False)
+        tokenizer = classes.AutoTokenizer.from_pretrained(checkpoint, trust_remote_code=False)
     except (OSError, ValueError) as error:
         raise CheckpointError(
             f"{checkpoint} is no checkpoint of {model_class}: {error}"
