@@ -1,10 +1,10 @@
-# `make test`, `make models` and `make lint` install what they need on first use.
+# `make test`, `make models`, `make slow` and `make lint` install what they need on first use.
 # Variables: VENV, PYTHON, WORKERS, RESULTS, TESTS and ARGS (more arguments for pytest).
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .ONESHELL:
-.PHONY: models test lint install
+.PHONY: models test slow lint install
 .DEFAULT_GOAL := test
 
 # Whether a python has AWS's torch-neuronx; PyPI's package of that name is an empty 1.0.
@@ -45,6 +45,10 @@ models: install
 
 test: install
 	$(PY) -m pytest $(TESTS) -n $(WORKERS) $(ARGS)
+
+# What holds of every model class: tiny models, their inputs, and the guard's graphs.
+slow: install
+	$(PY) -m pytest tests/exporters tests/testing --slow -m slow -n $(WORKERS) $(ARGS)
 
 lint: install
 	$(PY) -m ruff check .

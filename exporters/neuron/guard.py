@@ -91,11 +91,11 @@ class LoweringGuard(TorchDispatchMode):
     def _check(self, op: str, operands: list[torch.Tensor]) -> None:
         """Refuse a read of a placeholder; record a read of an input."""
         origins = self._origins_of(operands)
-        frames = list(_model_frames())
-        source = _location(frames[0]) if frames else None
+        frame = next(_model_frames(), None)
+        source = _location(frame) if frame else None
         if any(origin.is_placeholder for origin in origins):
             described = "; ".join(self._origins.describe(operand) for operand in operands)
-            raise UnloweredOpError(op, described, self._module_path(frames), source)
+            raise UnloweredOpError(op, described, self._module_path(), source)
         if origins:
             names = tuple(dict.fromkeys(origin.name for origin in origins))
             self.baked_reads.setdefault(BakedRead(op, names, source))
@@ -144,7 +144,8 @@ class LoweringGuard(TorchDispatchMode):
             self._origins.derive(tensor, origins)
         return result
 
-    def _module_path(self, frames: list[FrameType]) -> str | None:
+    def _module_path(self) -> str | None:
+        """Path of the innermost module of the model that is running."""
         for frame in _frames():
             module = frame.f_locals.get("self")
             if isinstance(module, torch.nn.Module) and module in self._modules:
