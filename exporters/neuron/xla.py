@@ -5,8 +5,9 @@ It traces as ``torch_neuronx.trace`` does, so what kills the process there kills
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -101,8 +102,12 @@ class XlaModel(ExportedModel):
         """The same compiled program with the weights of `model`, patched as it was traced."""
         from exporters.neuron.patches import trace_patches
 
+        # A copy, since what `ExportedModel` declares (patches, baked reads) is no field.
+        rebound = copy.copy(self)
+        rebound._on_device = {}
         with trace_patches(model, self.example, self.selection):
-            return replace(self, weights=_values(model))
+            rebound.weights = _values(model)
+        return rebound
 
     def _run(self, inputs: Mapping[str, Any]) -> Any:
         given = self._bound(inputs)
