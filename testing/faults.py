@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["MESSAGE_LIMIT", "describe_error", "model_files", "readable", "source_of"]
+__all__ = [
+    "MESSAGE_LIMIT",
+    "describe_error",
+    "is_modeling",
+    "model_files",
+    "readable",
+    "source_of",
+]
 
 MESSAGE_LIMIT: Final = 4000
 """Characters of a message that a result keeps."""
@@ -54,7 +61,7 @@ def source_of(error: BaseException, files: Iterable[str] = ()) -> str | None:
     """
     frames = [frame for link in _chain(error) for frame in _frames(link)]
     own = {str(Path(file).resolve()) for file in files}
-    for wanted in (_is_modeling, lambda name: name in own, _is_transformers):
+    for wanted in (is_modeling, lambda name: name in own, _is_transformers):
         for filename, line in frames:
             if wanted(filename):
                 return f"{PurePath(filename).name}:{line}"
@@ -69,6 +76,12 @@ def model_files(model: torch.nn.Module) -> frozenset[str]:
         for cls in classes
         if not cls.__module__.startswith("torch.") and (file := _file_of(cls)) is not None
     )
+
+
+def is_modeling(filename: str) -> bool:
+    """Whether a file defines a model; ``transformers/modeling_utils.py`` serves all of them."""
+    path = PurePath(filename)
+    return path.name.startswith("modeling_") and path.parent.name != "transformers"
 
 
 def _visible(character: str) -> str:
@@ -95,12 +108,6 @@ def _frames(error: BaseException) -> list[tuple[str, int]]:
     """File and line of each frame of an error's traceback, innermost first."""
     walked = traceback.walk_tb(error.__traceback__)
     return [(frame.f_code.co_filename, line) for frame, line in walked][::-1]
-
-
-def _is_modeling(filename: str) -> bool:
-    """Whether a file defines a model; ``transformers/modeling_utils.py`` serves all of them."""
-    path = PurePath(filename)
-    return path.name.startswith("modeling_") and path.parent.name != "transformers"
 
 
 def _is_transformers(filename: str) -> bool:

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import Final
 
 from exporters.base import Backend
-from testing.faults import readable
+from testing.faults import is_modeling, readable
 from testing.isolation import ChildReport, Ending, Frame
 from testing.results import CaseResult, Outcome
 from testing.settings import CaseRequest
@@ -121,17 +121,10 @@ def _how(report: ChildReport) -> str:
 def _source(stack: Iterable[Frame], test_path: str) -> str | None:
     """``file.py:line`` of the innermost frame of a model, else of the test file."""
     frames = list(stack)
-    of_models = (frame for frame in frames if _is_modeling(frame.path))
+    of_models = (frame for frame in frames if is_modeling(frame.path))
     of_test = (frame for frame in frames if _is_same_file(frame.path, test_path))
     found = next(of_models, None) or next(of_test, None)
     return f"{PurePath(found.path).name}:{found.line}" if found else None
-
-
-def _is_modeling(path: str) -> bool:
-    """Whether a file defines a model; ``transformers/modeling_utils.py`` serves all of them."""
-    return PurePath(path).name.startswith("modeling_") and PurePath(path).parent.name != (
-        "transformers"
-    )
 
 
 def _is_same_file(one: str, other: str) -> bool:
