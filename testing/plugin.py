@@ -19,7 +19,7 @@ from testing.journal import Journal, JournalError
 from testing.mixin import export_case_of
 from testing.registry import Registry, SkipFileError
 from testing.results import CaseResult, Outcome
-from testing.session import SESSION, Session, is_slow_run
+from testing.session import SESSION, SLOW_REASON, Session, is_slow_run
 from testing.settings import RunSettings
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     session.recorded.discard(item.nodeid)
     is_slow = item.get_closest_marker("slow") is not None
     if is_slow and export_case_of(item) is None and not session.settings.slow:
-        pytest.skip("slow: run it with --slow or RUN_SLOW=1")
+        pytest.skip(SLOW_REASON)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -205,9 +205,8 @@ def pytest_timeout_set_timer(item: pytest.Item) -> bool | None:
     case = export_case_of(item)
     if case is None:
         return None
-    isolate = item.config.stash[SESSION].settings.isolate
-    can_crash = get_backend(case.backend).can_crash
-    return True if isolate == "always" or (isolate == "auto" and can_crash) else None
+    isolates = item.config.stash[SESSION].settings.isolates(get_backend(case.backend))
+    return True if isolates else None
 
 
 @pytest.hookimpl(wrapper=True)

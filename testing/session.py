@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from typing import Final
 
 import pytest
 
@@ -21,9 +22,20 @@ from testing.settings import CaseRequest, RunSettings
 from testing.timeouts import DEFAULT_TIMEOUT
 from testing.versions import versions_of
 
-__all__ = ["SESSION", "Planned", "Session", "TestMethod", "default_session", "is_slow_run"]
+__all__ = [
+    "SESSION",
+    "SLOW_REASON",
+    "Planned",
+    "Session",
+    "TestMethod",
+    "default_session",
+    "is_slow_run",
+]
 
-_TRUE = ("1", "true", "yes", "on")
+SLOW_REASON: Final = "slow: run it with --slow or RUN_SLOW=1"
+"""Why a slow test was skipped."""
+
+_TRUE: Final = ("1", "true", "yes", "on")
 
 
 @dataclass(frozen=True)
@@ -111,9 +123,7 @@ class Session:
         if entry and not self.settings.run_skipped:
             return _skipped(planned, entry)
         if planned.is_slow and not self.settings.slow:
-            return _ended(
-                planned, Outcome.SKIPPED, reason="slow: run it with --slow or RUN_SLOW=1"
-            )
+            return _ended(planned, Outcome.SKIPPED, reason=SLOW_REASON)
         known = self._incompatible.get((planned.case.backend, planned.case.runtime))
         if known:
             return _ended(planned, Outcome.SKIPPED, reason=f"not run again: {known}")

@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
+from exporters.base import Backend
 from testing.cases import ExportCase
 from testing.registry.entries import Tolerance
 
@@ -35,6 +36,10 @@ class RunSettings:
     run_skipped: bool = False
     slow: bool = False
     results: str | None = None
+
+    def isolates(self, backend: Backend) -> bool:
+        """Whether each case of `backend` gets a process of its own."""
+        return self.isolate == "always" or (self.isolate == "auto" and backend.can_crash)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from testing.isolation import ForkServer, ModuleSpec, Task
 from testing.results import CaseResult, Outcome
 from testing.settings import CaseRequest
 
-__all__ = ["close_servers", "environment_of", "execute", "is_isolated", "modules_of", "server_of"]
+__all__ = ["close_servers", "environment_of", "execute", "modules_of", "server_of"]
 
 _TARGET: Final = "testing.execution.child:main"
 # What a case's child would otherwise import for itself, each time anew.
@@ -39,19 +39,12 @@ def execute(request: CaseRequest) -> CaseResult:
     since the op that killed a process cannot be known from the dead.
     """
     backend = get_backend(request.case.backend)
-    if not is_isolated(request, backend):
+    if not request.settings.isolates(backend):
         return _in_process(request, backend)
     result = _in_child(request, backend)
     if result.outcome is Outcome.CRASHED and backend.can_crash and not request.guard:
         return with_op(result, _in_child(replace(request, guard=True), backend))
     return result
-
-
-def is_isolated(request: CaseRequest, backend: Backend) -> bool:
-    """Whether the case gets a process of its own."""
-    if request.settings.isolate == "auto":
-        return backend.can_crash
-    return request.settings.isolate == "always"
 
 
 def close_servers() -> None:

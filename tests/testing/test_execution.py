@@ -208,7 +208,7 @@ def test_who_gets_a_process(hosts: Any, isolate: str, can_crash: bool, isolated:
     backend = hosts.FaultyBackend()
     backend.can_crash = can_crash
 
-    assert runner.is_isolated(request(isolate=isolate), backend) is isolated
+    assert RunSettings(isolate=isolate).isolates(backend) is isolated
 
 
 @pytest.mark.parametrize(
