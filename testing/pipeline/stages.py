@@ -45,8 +45,6 @@ STAGES: Final = ("prepare", "eager", "export", "run", "compare")
 _SKIPS: Final = (unittest.SkipTest, pytest.skip.Exception, BackendUnavailableError)
 # pytest.fail's exception is no Exception, and a model's test may well raise it.
 _FAULTS: Final = (Exception, pytest.fail.Exception)
-
-
 # What is left of a difference is then rounding of the last bits.
 _EXACT: Final = Tolerance(atol=0.0, rtol=0.0)
 

@@ -1,9 +1,9 @@
 """What the rules do not give: small declared exceptions per model type or class.
 
-`CHANGES` are arguments of a configuration, `OMITTED` inputs that a tiny model is
-not given, `UNUSED` inputs that it takes but that reach no output, `SHAPES` sizes of inputs. Each
-says why. A change that alters what the forward does, and not only
-sizes, has ``tames`` set: it is counted in every summary and does not count as reached.
+`CHANGES` are arguments of a configuration, `OMITTED` inputs that a tiny model is not given,
+`UNUSED` inputs that it takes but that reach no output, `SHAPES` sizes of inputs. Each says why. A
+change that alters what the forward does, and not only sizes, has ``tames`` set: it is counted in
+every summary and does not count as reached.
 """
 
 from __future__ import annotations
@@ -81,9 +81,7 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
     "modernbert": (
         Change(
             "a window within the length of the inputs, else it masks nothing",
-            {
-                "local_attention": 8,
-            },
+            {"local_attention": 8},
         ),
         Change(
             "reference_compile=False: its default is torch.compile inside the forward wherever "
