@@ -57,7 +57,8 @@ class LoweringGuard(TorchDispatchMode):
         kwargs = kwargs or {}
         operands = _xla_tensors((args, kwargs))
         if not operands:
-            return _functional(func(*args, **kwargs))
+            with _functionalization():
+                return func(*args, **kwargs)
         readers = self._readers(func, args, kwargs)
         if not readers:
             return func(*args, **kwargs)
@@ -165,19 +166,15 @@ def _to_host(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.cpu()
 
 
-def _functional(result: Any) -> Any:
-    """Give tensors from factory functions the functionalization that a dispatch mode takes away.
+def _functionalization() -> Any:
+    """Gives factory functions the functionalization that a dispatch mode takes away.
 
-    Without it, writes into views of them are silently dropped.
+    Without it, writes into views of what they make are silently dropped. Wrapping the results
+    afterwards would mend that and still leave another graph: ``arange`` and its like fill an empty
+    tensor, and a view of one that was written to is made anew where it is used.
     """
-
-    def wrap(tensor: torch.Tensor) -> torch.Tensor:
-        if tensor.device.type != "xla" or torch._is_functional_tensor(tensor):
-            return tensor
-        wrapped: torch.Tensor = torch._to_functional_tensor(tensor)
-        return wrapped
-
-    return tree_map_only(torch.Tensor, wrap, result)
+    guard: Any = vars(torch._C)["_SetExcludeDispatchKeyGuard"]
+    return guard(torch._C.DispatchKey.Functionalize, False)
 
 
 def _name(func: Any) -> str:

@@ -164,11 +164,23 @@ class Noise(torch.nn.Module):
         return x + noise + views.sum() + torch.randn_like(x) + x.new_ones(3)[None].expand(1, 3)
 
 
-def test_the_guard_leaves_the_graph_as_it_is() -> None:
+class ViewsOfFactories(torch.nn.Module):
+    """Views of a new tensor that are used more than once, as rotary embeddings' positions are."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        total = x
+        for new in (torch.arange(3, device=x.device), torch.ones(3, device=x.device)):
+            view = new.unsqueeze(0)
+            total = total + view[:, None, :].float() * x + view[:, None, :].float()
+        return total
+
+
+@pytest.mark.parametrize("model", [Noise, ViewsOfFactories])
+def test_the_guard_leaves_the_graph_as_it_is(model: type[torch.nn.Module]) -> None:
     texts = set()
     for guard in (False, True):
         torch_xla.manual_seed(0)
-        graph = trace(Noise().eval(), {"x": torch.ones(3)}, guarded=guard)
+        graph = trace(model().eval(), {"x": torch.ones(3)}, guarded=guard)
         texts.add(lazy.program_of(list(tensor_leaves({"y": graph.output}).values())))
     assert len(texts) == 1
 
