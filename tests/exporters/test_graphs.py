@@ -10,10 +10,13 @@ pytest.importorskip("torch_xla", reason="needs: pip install 'export-harness[xla]
 
 from exporters.neuron import NeuronBackend  # noqa: E402
 from testing.isolation import ChildReport, Ending, ForkServer, Task  # noqa: E402
+from testing.registry import Registry  # noqa: E402
 from tests.swept import swept_classes  # noqa: E402
 
 FAST = ("BertModel", "CvtModel", "LlamaForCausalLM", "T5Model", "YolosModel")
 """One of each kind in every run of the tests; the others are slow together."""
+LISTED = {entry.model_class for entry in Registry.load().entries}
+"""Classes that skips.py knows not to work: only they may fail to trace without the guard."""
 ALL = [
     pytest.param(name, marks=() if name in FAST else pytest.mark.slow) for name in swept_classes()
 ]
@@ -30,8 +33,7 @@ def server() -> Iterator[ForkServer]:
 @pytest.mark.parametrize("model_class", ALL)
 def test_the_graph_is_the_same_with_the_guard(server: ForkServer, model_class: str) -> None:
     report = traced(server, model_class)
-    if report.stage == "unguarded":
-        assert report.ending in (Ending.SIGNALED, Ending.ERROR), report
+    if report.stage == "unguarded" and model_class in LISTED:
         return
     assert report.ending is Ending.RESULT, report
     unguarded, guarded = report.result
