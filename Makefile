@@ -48,7 +48,7 @@ test: install
 
 # What holds of every model class: tiny models, their inputs, and the guard's graphs.
 slow: install
-	$(PY) -m pytest tests/exporters tests/testing --slow -m slow -n $(WORKERS) $(ARGS)
+	$(PY) -m pytest $(TESTS) --slow -m slow -n $(WORKERS) $(ARGS)
 
 lint: install
 	$(PY) -m ruff check .
