@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import Any
+from typing import Any, Final
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -26,6 +26,10 @@ from exporters.neuron.errors import UnloweredOpError
 from exporters.neuron.origins import Origin, Origins
 
 __all__ = ["LoweringGuard"]
+
+# What ``torch.tensor([x.sum()])`` calls beneath every dispatch mode, so that it is checked where
+# it runs too.
+_SCALAR_READ: Final = "aten::_local_scalar_dense"
 
 
 class LoweringGuard(TorchDispatchMode):
@@ -45,6 +49,17 @@ class LoweringGuard(TorchDispatchMode):
         self._origins = origins
         self._modules = {module: name for name, module in model.named_modules()}
         self._probed: dict[tuple[Any, ...], tuple[str, ...]] = {}
+        self._scalar_reads = 0
+        self._library: Any = None
+
+    def __enter__(self) -> LoweringGuard:
+        self._library = self._override(_SCALAR_READ)
+        super().__enter__()  # type: ignore[no-untyped-call]
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)  # type: ignore[no-untyped-call]
+        self._library._destroy()
 
     def __torch_dispatch__(
         self,
@@ -67,8 +82,24 @@ class LoweringGuard(TorchDispatchMode):
     def _readers(self, func: Any, args: Any, kwargs: Any) -> tuple[str, ...]:
         key = _signature(func, args, kwargs)
         if key not in self._probed:
-            self._probed[key] = _probe(func, args, kwargs)
+            self._probed[key] = self._probe(func, args, kwargs)
         return self._probed[key]
+
+    def _probe(self, func: Any, args: Any, kwargs: Any) -> tuple[str, ...]:
+        """Names of the aten ops that read the device when `func` runs on throw-away tensors."""
+        if torch.Tag.nondeterministic_seeded in func.tags:
+            # A trial would move the device's random state on, and with it the graph.
+            return () if lazy.is_lowered(_name(func)) else (_name(func),)
+        args, kwargs = tree_map_only(torch.Tensor, _throw_away, (args, kwargs))
+        before, scalars = lazy.read_counters(), self._scalar_reads
+        # Zeros may be outside the op's domain; what it read before it said so still counts.
+        with suppress(Exception):
+            func(*args, **kwargs)
+        counts = lazy.read_counters()
+        moved = [name for name, count in counts.items() if count != before.get(name, 0)]
+        moved += [_SCALAR_READ] if self._scalar_reads != scalars else []
+        fallbacks = tuple(name for name in moved if name.startswith("aten::"))
+        return fallbacks or ((_name(func),) if moved else ())
 
     def _run_reader(
         self,
@@ -107,7 +138,8 @@ class LoweringGuard(TorchDispatchMode):
 
         ``x[mask]`` calls ``nonzero`` on the mask alone, whatever `x` derives from.
         """
-        libraries = [self._override(op) for op in ops]
+        # Reads of scalars are checked all the time.
+        libraries = [self._override(op) for op in ops if op != _SCALAR_READ]
         try:
             yield
         finally:
@@ -120,6 +152,7 @@ class LoweringGuard(TorchDispatchMode):
 
         def on_cpu(*args: Any, **kwargs: Any) -> Any:
             operands = _xla_tensors((args, kwargs))
+            self._scalar_reads += op == _SCALAR_READ
             self._check(op, operands)
             host_args, host_kwargs = tree_map_only(torch.Tensor, _to_host, (args, kwargs))
             device = operands[0].device
@@ -189,21 +222,6 @@ def _signature(func: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
         torch.Tensor, lambda t: (t.device.type, tuple(t.shape), t.dtype), (args, kwargs)
     )
     return func, repr(described)
-
-
-def _probe(func: Any, args: Any, kwargs: Any) -> tuple[str, ...]:
-    """Names of the aten ops that read the device when `func` runs on throw-away tensors."""
-    if torch.Tag.nondeterministic_seeded in func.tags:
-        # A trial would move the device's random state on, and with it the graph.
-        return () if lazy.is_lowered(_name(func)) else (_name(func),)
-    throw_away_args, throw_away_kwargs = tree_map_only(torch.Tensor, _throw_away, (args, kwargs))
-    before = lazy.read_counters()
-    # Zeros may be outside the op's domain; what it read before it said so still counts.
-    with suppress(Exception):
-        func(*throw_away_args, **throw_away_kwargs)
-    moved = [name for name, count in lazy.read_counters().items() if count != before.get(name, 0)]
-    fallbacks = tuple(name for name in moved if name.startswith("aten::"))
-    return fallbacks or ((_name(func),) if moved else ())
 
 
 def _throw_away(tensor: torch.Tensor) -> torch.Tensor:

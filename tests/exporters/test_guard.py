@@ -68,6 +68,13 @@ READERS = [
     pytest.param(lambda x: torch.fft.fft(x), "aten::_fft_r2c", (4,), id="fft"),
     pytest.param(lambda x: torch.histc(x, 4, 0, 1), "aten::histc", (4,), id="histc"),
     pytest.param(lambda x: x[x > 0.5], "aten::nonzero", (4,), id="boolean index"),
+    # torch.tensor reads beneath the dispatch modes.
+    pytest.param(
+        lambda x: torch.tensor([x.sum(), 1.0], device=x.device),
+        "aten::_local_scalar_dense",
+        (4,),
+        id="list of tensors",
+    ),
     # Random ops are not tried, since that would move the random state on.
     pytest.param(torch.poisson, "aten::poisson", (4,), id="poisson"),
 ]
@@ -133,6 +140,29 @@ def test_a_mask_made_of_inputs_may_index_a_parameter() -> None:
     assert (read.op, read.operands) == ("aten::nonzero", ("mask",))
     unguarded = trace(MaskedRows().eval(), {"mask": mask}, guarded=False)
     assert lazy.program_of([graph.output]) == lazy.program_of([unguarded.output])
+
+
+class Filled(torch.nn.Module):
+    """The op that fills reads its value alone, whatever the filled tensor derives from."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.rand(3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x * self.weight).fill_(x.sum())
+
+
+def test_a_value_made_of_inputs_may_fill_what_derives_from_a_parameter() -> None:
+    (read,) = trace(Filled().eval(), {"x": torch.ones(3)}, guarded=True).baked_reads
+    assert (read.op, read.operands) == ("aten::_local_scalar_dense", ("x",))
+
+
+def test_scalars_are_read_as_before_once_the_guard_is_off() -> None:
+    trace(Filled().eval(), {"x": torch.ones(3)}, guarded=True)
+    before = lazy.read_counters().get("aten::_local_scalar_dense", 0)
+    assert torch.ones(3, device=lazy.device()).sum().item() == 3.0
+    assert lazy.read_counters()["aten::_local_scalar_dense"] == before + 1
 
 
 class ReadTwice(torch.nn.Module):
