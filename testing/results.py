@@ -7,11 +7,17 @@ import json
 import math
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Any, Final
 
 from testing.cases import ExportCase
 
-__all__ = ["CaseResult", "LeafMetrics", "Outcome"]
+__all__ = ["CHANGED_FLAG", "PROVES_NOTHING", "CaseResult", "LeafMetrics", "Outcome"]
+
+PROVES_NOTHING: Final = "Proves nothing: "
+"""How a message begins the line that says why a pass has nothing to show."""
+
+CHANGED_FLAG: Final = "Note: not as transformers has it: "
+"""How a message begins a line on a flag of the model that was changed."""
 
 
 class Outcome(str, Enum):

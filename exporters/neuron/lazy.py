@@ -1,6 +1,6 @@
 """The calls of torch_xla that have no public name, in one place and with types.
 
-Written for torch-xla 2.9; what each does is stated in the project's tests of this module.
+Written for torch-xla 2.9; ``tests/exporters/test_xla.py`` and ``test_guard.py`` show what they do.
 """
 
 from __future__ import annotations

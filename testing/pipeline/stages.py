@@ -32,7 +32,7 @@ from testing.pipeline.prepare import SEED, normalise, set_seed
 from testing.pipeline.trials import Kind, Run, Trial, changed_leaves, other_weights, plan, run_once
 from testing.pipeline.verdict import judge, judge_trial
 from testing.registry.entries import Tolerance
-from testing.results import CaseResult, Outcome
+from testing.results import CHANGED_FLAG, CaseResult, Outcome
 from testing.settings import CaseRequest
 from testing.subject import Subject
 from testing.versions import versions_of
@@ -357,7 +357,7 @@ def _record_run(case: _Case, backend: Backend | None) -> None:
     result = case.result
     result.stage, result.seconds = case.stages.current, case.stages.seconds
     lines = [readable(result.message)] if result.message else []
-    lines += [f"Note: not as transformers has it: {flag}." for flag in case.changed_flags]
+    lines += [f"{CHANGED_FLAG}{flag}." for flag in case.changed_flags]
     result.message = "\n".join(lines) or None
     result.peak_rss_mb = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)
     result.versions = versions_of(backend.distributions if backend else ())

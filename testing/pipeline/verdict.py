@@ -12,6 +12,7 @@ from testing.comparison import Comparison, compare
 from testing.comparison.masks import MaskedLeaves, comparison_masks
 from testing.pipeline.trials import Kind, Run, Trial
 from testing.registry.entries import Tolerance
+from testing.results import PROVES_NOTHING
 
 __all__ = ["Judged", "Verdict", "judge", "judge_trial"]
 
@@ -164,7 +165,7 @@ def _told(failing: Sequence[Judged], exactness_reason: str | None) -> list[str]:
 def _remarks(judged: Sequence[Judged], unchanged: Mapping[str, str]) -> list[str]:
     lines = []
     if all(one.comparison.proves_nothing for one in judged):
-        lines.append("Proves nothing: every leaf of eager is near-constant or empty.")
+        lines.append(f"{PROVES_NOTHING}every leaf of eager is near-constant or empty.")
     lines += [f"Note: {note}." for one in judged for note in one.comparison.notes]
     lines += [line for one in judged for line in _one_sided_mutations(one)]
     if unchanged:

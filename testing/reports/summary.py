@@ -15,7 +15,7 @@ from rich.text import Text
 
 from testing.faults import readable
 from testing.reports.wording import headline, skip_text
-from testing.results import CaseResult, Outcome
+from testing.results import CHANGED_FLAG, PROVES_NOTHING, CaseResult, Outcome
 
 __all__ = ["summarize"]
 
@@ -30,8 +30,8 @@ _STYLES = {
     Outcome.SKIPPED: "yellow",
     Outcome.XFAILED: "yellow",
 }
-_EXCEPTION = re.compile(r"^Note: not as transformers has it: (.*)\.$", re.MULTILINE)
-_VAIN = re.compile(r"^Proves nothing: .*$", re.MULTILINE)
+_CHANGED_FLAG = re.compile(rf"^{re.escape(CHANGED_FLAG)}(.*)\.$", re.MULTILINE)
+_PROVES_NOTHING = re.compile(rf"^{re.escape(PROVES_NOTHING)}(.*)$", re.MULTILINE)
 _NAMES_SHOWN = 8
 
 
@@ -78,7 +78,7 @@ def _parts(results: Results) -> Iterator[RenderableType]:
     yield from _listed("exported, not run", _of(results, Outcome.EXPORTED), _detail)
     yield from _listed("still needed", _of(results, Outcome.XFAILED), skip_text)
     yield from _listed("skipped", _of(results, Outcome.SKIPPED), skip_text)
-    yield from _listed("passed, which proves nothing", _vain(results), _vainness)
+    yield from _listed("passed, which proves nothing", _proving_nothing(results), _why_nothing)
     yield from _counts(results)
     yield _totals(results)
     failures = [result for result in results if result.outcome.is_failure]
@@ -189,15 +189,15 @@ def _detail(result: CaseResult) -> str:
     return readable(next((line for line in said.splitlines() if line.strip()), "no detail"))
 
 
-def _vain(results: Results) -> Results:
+def _proving_nothing(results: Results) -> Results:
     """Passes whose comparison had nothing that could differ."""
     passed = _of(results, Outcome.PASSED)
-    return [result for result in passed if _VAIN.search(result.message or "")]
+    return [result for result in passed if _PROVES_NOTHING.search(result.message or "")]
 
 
-def _vainness(result: CaseResult) -> str:
-    found = _VAIN.search(result.message or "")
-    return found.group().removeprefix("Proves nothing: ") if found else ""
+def _why_nothing(result: CaseResult) -> str:
+    found = _PROVES_NOTHING.search(result.message or "")
+    return found.group(1) if found else ""
 
 
 def _failure(result: CaseResult) -> str:
@@ -210,7 +210,7 @@ def _counts(results: Results) -> Iterator[RenderableType]:
     patches = Counter(name for result in results for name in result.patches)
     lowerings = Counter(name for result in results for name in result.lowerings)
     exceptions = Counter(
-        text for result in results for text in _EXCEPTION.findall(result.message or "")
+        text for result in results for text in _CHANGED_FLAG.findall(result.message or "")
     )
     reads = Counter(len(result.baked_reads) > 0 for result in results)
     yield from _counted("patches applied", patches)
