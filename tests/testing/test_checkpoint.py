@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,14 @@ import pytest
 pytest.importorskip("transformers")
 
 from testing import checkpoint  # noqa: E402
+from testing.cases import ExportCase  # noqa: E402
 from testing.checkpoint import CheckpointError  # noqa: E402
+from testing.execution import execute, runner  # noqa: E402
+from testing.registry import Tolerance  # noqa: E402
+from testing.results import Outcome  # noqa: E402
+from testing.settings import CaseRequest, RunSettings  # noqa: E402
+
+CASES = Path(__file__).parents[1] / "models" / "test_checkpoints.py"
 
 
 @pytest.fixture(scope="module")
@@ -53,3 +61,35 @@ def test_weights_that_are_missing_are_named(minilm: Path, tmp_path: Path) -> Non
     config.write_text(json.dumps({**json.loads(config.read_text()), "num_hidden_layers": 7}))
     with pytest.raises(CheckpointError, match=r"lacks weights of BertModel: .*layer\.6\."):
         checkpoint.load(tmp_path / "copy", "BertModel")
+
+
+@pytest.fixture(scope="module")
+def _servers() -> Iterator[None]:
+    yield
+    runner.close_servers()
+
+
+# The row "a real checkpoint" of issue 2.
+@pytest.mark.slow
+@pytest.mark.usefixtures("_servers")
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+def test_real_sentences_give_what_eager_gives(minilm: Path, dynamic: bool) -> None:
+    pytest.importorskip("torch_xla", reason="needs: pip install 'export-harness[xla]'")
+    case = ExportCase("BertModel", "bert", "neuron", runtime="xla", dynamic=dynamic)
+    request = CaseRequest(
+        case=case,
+        case_id=case.variant,
+        module="tests.models.test_checkpoints",
+        path=str(CASES),
+        test_class="MiniLMCheckpointExportTest",
+        test_method=case.test_name("neuron"),
+        tolerance=Tolerance(1e-4, 1e-4),
+        settings=RunSettings(),
+        timeout=300.0,
+    )
+    result = execute(request)
+    assert result.outcome is Outcome.PASSED, result.message
+    assert set(result.metrics) == {"last_hidden_state", "pooler_output"}
+    for metrics in result.metrics.values():
+        assert metrics.cosine is not None
+        assert metrics.cosine >= 0.999999
