@@ -382,13 +382,28 @@ def test_closing_leaves_no_process() -> None:
     assert server.pid is None
 
 
+@pytest.fixture
+def _interruptible() -> Iterator[None]:
+    """A process that a shell has put into the background ignores SIGINT."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def interrupt_once_written(file: Path) -> None:
+    while not (file.exists() and file.read_text()):
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+@pytest.mark.usefixtures("_interruptible")
 def test_interrupt_ends_the_child_and_the_next_task_is_its_own(tmp_path: Path) -> None:
     file = tmp_path / "pid"
     payload = {"own_session": False, "hang": True, "file": str(file)}
     with ForkServer() as server:
         run(server, "echo")
         pid = server.pid
-        threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGINT)).start()
+        threading.Thread(target=interrupt_once_written, args=(file,), daemon=True).start()
         with pytest.raises(KeyboardInterrupt):
             run(server, "leave_grandchild", payload)
         assert pid is not None
