@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,7 +51,7 @@ class Journal:
         self.path = Path(directory) / (f"results-{worker}.jsonl" if worker else "results.jsonl")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._append(b"")
+            self._check_writable()
         except OSError as error:
             raise JournalError(
                 f"the results directory {directory} cannot be written ({error.strerror}): "
@@ -70,6 +71,16 @@ class Journal:
                 f"the result of {result.case_id} cannot be written to {self.path}: "
                 f"{error.strerror}"
             ) from error
+
+    def _check_writable(self) -> None:
+        """Raise an OSError where a result could not be written; leave no file behind.
+
+        The controller of xdist workers has a journal too, and no results of its own.
+        """
+        with tempfile.TemporaryFile(dir=self.path.parent):
+            pass
+        if self.path.exists():
+            self._append(b"")
 
     def _append(self, line: bytes) -> None:
         # Opened for each line: a child that is forked in between inherits nothing.

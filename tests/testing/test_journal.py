@@ -149,6 +149,19 @@ os.kill(os.getpid(), signal.SIGKILL)
     assert read(tmp_path) == [result("a")]
 
 
+def test_opening_leaves_no_file(tmp_path: Path) -> None:
+    Journal(tmp_path / "out")
+
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_directory_in_the_place_of_the_file_is_a_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "results.jsonl").mkdir()
+
+    with pytest.raises(JournalError, match=r"cannot be written .*--results"):
+        Journal(tmp_path)
+
+
 def test_file_where_a_directory_should_be_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("")
 
@@ -158,7 +171,6 @@ def test_file_where_a_directory_should_be_is_a_clear_error(tmp_path: Path) -> No
 
 def test_full_disk_is_a_clear_error_that_names_the_case(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
-    journal.path.unlink()
     journal.path.symlink_to("/dev/full")
 
     with pytest.raises(JournalError, match=r"result of a cannot be written .*No space left"):

@@ -420,6 +420,10 @@ def test_workers_share_one_journal_and_one_summary(
     result = in_subprocess(project, "-n", "2", "--results", "out", *NEURON)
     result.assert_outcomes(passed=2, failed=2, skipped=2)
     assert len(journal.read(project.path / "out")) == 6
+    assert {path.name for path in (project.path / "out").iterdir()} <= {
+        "results-gw0.jsonl",
+        "results-gw1.jsonl",
+    }
     result.stdout.fnmatch_lines(["*= exports =*", "all * 2 * 2 * 2 * 6"])
     assert str(result.stdout).count("= exports =") == 1
 
