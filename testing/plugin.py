@@ -242,13 +242,16 @@ def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.C
     }  # fmt: skip
     contents = journal.scan(_results_of(config) or "")
     results = [result for result in contents.results if result.case_id in seen]
-    if not results:
+    if not (results or contents.damaged):
         return
-    from testing.reports.summary import summarize  # rich, which collection does without
+    from testing.reports.summary import damage, summarize  # rich, which collection does without
 
     terminalreporter.section("exports")
     writer = config.get_terminal_writer()
-    terminalreporter.write(summarize(results, width=writer.fullwidth, color=writer.hasmarkup))
+    if results:
+        terminalreporter.write(summarize(results, width=writer.fullwidth, color=writer.hasmarkup))
+    if contents.damaged:
+        terminalreporter.write_line(damage(contents.damaged), yellow=True)
     given = config.getoption("--results")
     if given:
         terminalreporter.write_line(f"results: {given}")

@@ -17,7 +17,7 @@ from testing.faults import readable
 from testing.reports.wording import headline, skip_text
 from testing.results import CHANGED_FLAG, PROVES_NOTHING, CaseResult, Outcome
 
-__all__ = ["summarize"]
+__all__ = ["damage", "summarize"]
 
 Results: TypeAlias = Sequence[CaseResult]
 
@@ -57,6 +57,16 @@ def summarize(results: Iterable[CaseResult], *, width: int = 100, color: bool = 
     for part in _parts(found):
         console.print(part, soft_wrap=isinstance(part, Text))
     return "".join(f"{line.rstrip()}\n" for line in stream.getvalue().splitlines())
+
+
+def damage(lines: Sequence[str]) -> str:
+    """One sentence about the lines of a journal that hold no result.
+
+    Args:
+        lines: At least one, each as ``file:line: why``.
+    """
+    first = readable(lines[0]).replace("\n", " ")
+    return f"lines of the results directory that hold no result: {len(lines)}, first {first}"
 
 
 def _width_of_table(results: Results) -> int:

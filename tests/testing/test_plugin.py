@@ -382,6 +382,17 @@ def test_the_summary_tells_totals_and_what_is_not_applicable(project: pytest.Pyt
     )
 
 
+@pytest.mark.parametrize("options", [[], ["-k", "nothing"]], ids=["a-case-ran", "none-ran"])
+def test_lines_that_hold_no_result_are_told(project: pytest.Pytester, options: list[str]) -> None:
+    host(project, "CvtModel")
+    (project.path / "out").mkdir()
+    (project.path / "out" / "results.jsonl").write_text("[]\n{half\n")
+    result = run(project, "--results", "out", *options, *NEURON)
+    result.stdout.fnmatch_lines(
+        ["lines of the results directory that hold no result: 2, first results.jsonl:1: *"]
+    )
+
+
 def test_a_run_without_exports_has_no_such_summary(project: pytest.Pytester) -> None:
     project.makepyfile("def test_it(): pass")
     result = run(project)
