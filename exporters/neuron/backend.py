@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from exporters.base import (
     Backend,
     BackendUnavailableError,
+    BakedRead,
     ExportedModel,
     ExportOptions,
     Variant,
@@ -105,12 +106,13 @@ def _trace_xla(
 def _trace_neuronx(
     model: torch.nn.Module, inputs: Mapping[str, Any], options: ExportOptions
 ) -> ExportedModel:
-    """`torch_neuronx.trace`, after a guarded trace that cannot kill the process."""
-    from exporters.neuron import graph
+    """`torch_neuronx.trace`, the guard around the forward that it traces."""
+    from exporters.neuron.guard import watch_forward
 
-    baked_reads = graph.trace(model, inputs, guarded=True).baked_reads if options.guard else ()
-    exported = neuronx.trace(model, inputs, options)
-    exported.baked_reads = baked_reads
+    reads: dict[BakedRead, None] = {}
+    watch = watch_forward(reads) if options.guard else None
+    exported = neuronx.trace(model, inputs, options, watch=watch)
+    exported.baked_reads = tuple(reads)
     return exported
 
 

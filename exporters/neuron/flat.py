@@ -6,7 +6,8 @@ bound by the dotted name of its leaf, never by its position in the signature.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
@@ -14,7 +15,10 @@ import torch
 from exporters.base import ExportError, UnsupportedOutputError
 from exporters.tree import leaves, substitute, tensor_leaves
 
-__all__ = ["Binding", "FlatForward", "InputMismatchError", "Layout"]
+__all__ = ["Binding", "FlatForward", "InputMismatchError", "Layout", "Watch"]
+
+Watch = Callable[[torch.nn.Module, Mapping[str, torch.Tensor]], AbstractContextManager[object]]
+"""What surrounds each forward of a model, given the model and its inputs by name."""
 
 
 class InputMismatchError(ExportError, ValueError):
@@ -108,21 +112,30 @@ class FlatForward(torch.nn.Module):
     """`model` as a module of positional tensors that returns a tuple of tensors.
 
     Attributes:
+        watch: Gives the context of every forward, from the model and its inputs by name.
         binding: The inputs' names and constants.
         layout: The output's structure, from one eager run: the tracer may copy this module, so
             that what a run leaves on it could be lost.
     """
 
-    def __init__(self, model: torch.nn.Module, inputs: Mapping[str, Any]) -> None:
+    def __init__(
+        self, model: torch.nn.Module, inputs: Mapping[str, Any], watch: Watch | None = None
+    ) -> None:
         super().__init__()
         self.model = model
+        self.watch = watch or _unwatched
         self.training = model.training  # train() would set every module of the model
         self.binding = Binding(inputs)
         self.layout = Layout(model(**self.binding.restore(self.binding.flatten(inputs))))
 
     def forward(self, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
         """The tensors of the model's output, in the order of `Layout.names`."""
-        return self.layout.flatten(self.model(**self.binding.restore(tensors)))
+        with self.watch(self.model, dict(zip(self.binding.names, tensors, strict=True))):
+            return self.layout.flatten(self.model(**self.binding.restore(tensors)))
+
+
+def _unwatched(*_: object) -> AbstractContextManager[object]:
+    return nullcontext()
 
 
 def _with_own_tensors(value: Any) -> Any:

@@ -13,10 +13,10 @@ from exporters.base import BakedRead, UnsupportedOutputError
 from exporters.neuron import lazy
 from exporters.neuron.flat import Binding
 from exporters.neuron.guard import LoweringGuard
-from exporters.neuron.origins import Kind, Origin, Origins
+from exporters.neuron.origins import Origins, named_weights
 from exporters.tree import tensor_leaves
 
-__all__ = ["TracedGraph", "named_weights", "trace"]
+__all__ = ["TracedGraph", "trace"]
 
 
 @dataclass(frozen=True)
@@ -36,22 +36,6 @@ class TracedGraph:
     baked_reads: tuple[BakedRead, ...]
 
 
-def named_weights(model: torch.nn.Module) -> dict[str, tuple[Kind, torch.Tensor]]:
-    """Every parameter and buffer, once per module that holds it; tied ones are the same tensor.
-
-    A module that is reached by two paths counts once: `torch.func.functional_call` would swap its
-    tensors twice and leave the placeholder behind.
-    """
-    weights: dict[str, tuple[Kind, torch.Tensor]] = {}
-    for path, module in model.named_modules():
-        prefix = f"{path}." if path else ""
-        for name, parameter in module.named_parameters(recurse=False, remove_duplicate=False):
-            weights[prefix + name] = ("parameter", parameter)
-        for name, buffer in module.named_buffers(recurse=False, remove_duplicate=False):
-            weights[prefix + name] = ("buffer", buffer)
-    return weights
-
-
 def trace(model: torch.nn.Module, inputs: Mapping[str, Any], guarded: bool) -> TracedGraph:
     """Run `model` with placeholders as weights and `inputs` as real tensors on the XLA device.
 
@@ -64,13 +48,9 @@ def trace(model: torch.nn.Module, inputs: Mapping[str, Any], guarded: bool) -> T
         UnloweredOpError: Guarded, when an op would read a placeholder.
     """
     binding = Binding(inputs)
-    weights = named_weights(model)
-    placeholders = _placeholders(weights)
+    placeholders = _placeholders(named_weights(model))
     on_device = [tensor.to(lazy.device()) for tensor in binding.flatten(inputs)]
-    origins = Origins(
-        [(placeholders[name], Origin(kind, name)) for name, (kind, _) in weights.items()]
-        + [(x, Origin("input", name)) for name, x in zip(binding.names, on_device, strict=True)]
-    )
+    origins = Origins(model, placeholders, dict(zip(binding.names, on_device, strict=True)))
     with torch.no_grad(), _guard(model, origins, guarded) as guard:
         # Every module's own name is given and ties share a placeholder, so nothing is to tie.
         output = torch.func.functional_call(
@@ -80,13 +60,13 @@ def trace(model: torch.nn.Module, inputs: Mapping[str, Any], guarded: bool) -> T
     return TracedGraph(output, binding, origins, tuple(guard.baked_reads) if guard else ())
 
 
-def _placeholders(weights: Mapping[str, tuple[Kind, torch.Tensor]]) -> dict[str, torch.Tensor]:
+def _placeholders(weights: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """One placeholder per distinct tensor, so that what is tied stays tied."""
     distinct: dict[int, torch.Tensor] = {}
-    for _, weight in weights.values():
+    for weight in weights.values():
         if id(weight) not in distinct:
             distinct[id(weight)] = lazy.placeholder(weight.shape, weight.dtype)
-    return {name: distinct[id(weight)] for name, (_, weight) in weights.items()}
+    return {name: distinct[id(weight)] for name, weight in weights.items()}
 
 
 @contextlib.contextmanager

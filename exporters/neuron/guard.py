@@ -11,21 +11,23 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, Final
 
 import torch
+from torch import _tensor_str
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map_only
 
 from exporters.base import BakedRead
 from exporters.neuron import lazy
 from exporters.neuron.errors import UnloweredOpError
-from exporters.neuron.origins import Origin, Origins
+from exporters.neuron.flat import Watch
+from exporters.neuron.origins import Origin, Origins, named_weights
 
-__all__ = ["LoweringGuard"]
+__all__ = ["LoweringGuard", "watch_forward"]
 
 # What ``torch.tensor([x.sum()])`` calls beneath every dispatch mode, so that it is checked where
 # it runs too.
@@ -54,12 +56,20 @@ class LoweringGuard(TorchDispatchMode):
 
     def __enter__(self) -> LoweringGuard:
         self._library = self._override(_SCALAR_READ)
+        # To print a tensor, torch turns every mode off and then reads it.
+        self._print: Any = vars(_tensor_str)["_str"]
+        vars(_tensor_str)["_str"] = self._checked_print
         super().__enter__()  # type: ignore[no-untyped-call]
         return self
 
     def __exit__(self, *error: object) -> None:
         super().__exit__(*error)  # type: ignore[no-untyped-call]
+        vars(_tensor_str)["_str"] = self._print
         self._library._destroy()
+
+    def _checked_print(self, tensor: torch.Tensor, **kwargs: Any) -> Any:
+        self._check("aten::_to_copy", _xla_tensors(tensor))
+        return self._print(tensor, **kwargs)
 
     def __torch_dispatch__(
         self,
@@ -123,14 +133,15 @@ class LoweringGuard(TorchDispatchMode):
     def _check(self, op: str, operands: list[torch.Tensor]) -> None:
         """Refuse a read of a placeholder; record a read of an input."""
         origins = self._origins_of(operands)
-        frame = next(_model_frames(), None)
-        source = _location(frame) if frame else None
+        places = [_location(frame) for frame in _model_frames()]
         if any(origin.is_placeholder for origin in origins):
             described = "; ".join(self._origins.describe(operand) for operand in operands)
+            # The model's own line, as for a crash; a helper of transformers serves many models.
+            source = next(filter(_is_modeling, places), next(iter(places), None))
             raise UnloweredOpError(op, described, self._module_path(), source)
         if origins:
             names = tuple(dict.fromkeys(origin.name for origin in origins))
-            self.baked_reads.setdefault(BakedRead(op, names, source))
+            self.baked_reads.setdefault(BakedRead(op, names, next(iter(places), None)))
 
     @contextmanager
     def _checked(self, ops: list[str]) -> Iterator[None]:
@@ -185,6 +196,31 @@ class LoweringGuard(TorchDispatchMode):
             if isinstance(module, torch.nn.Module) and module in self._modules:
                 return self._modules[module] or type(module).__name__
         return None
+
+
+def watch_forward(reads: dict[BakedRead, None]) -> Watch:
+    """The guard for a forward that another tracer calls on placeholders of its own.
+
+    Args:
+        reads: Gets the values that were read from inputs.
+
+    Returns:
+        What gives a context for a model, whose weights are as the tracer has put them, and its
+        inputs by name. Where the tracer has put no placeholder, the context does nothing.
+    """
+
+    @contextmanager
+    def watch(model: torch.nn.Module, inputs: Mapping[str, torch.Tensor]) -> Iterator[None]:
+        weights = {n: w for n, w in named_weights(model).items() if lazy.is_placeholder(w)}
+        if not weights:
+            yield
+            return
+        lazy_inputs = {name: x for name, x in inputs.items() if x.device.type == "xla"}
+        with LoweringGuard(model, Origins(model, weights, lazy_inputs)) as guard:
+            yield
+        reads.update(guard.baked_reads)
+
+    return watch
 
 
 def _xla_tensors(tree: Any) -> list[torch.Tensor]:
@@ -245,6 +281,10 @@ def _model_frames() -> Iterator[FrameType]:
     for frame in _frames():
         if frame.f_globals.get("__name__", "").partition(".")[0] not in _NOT_THE_MODEL:
             yield frame
+
+
+def _is_modeling(place: str) -> bool:
+    return place.startswith("modeling_")
 
 
 def _location(frame: FrameType) -> str:

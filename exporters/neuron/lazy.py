@@ -18,6 +18,7 @@ __all__ = [
     "device",
     "graph_leaves",
     "is_lowered",
+    "is_placeholder",
     "placeholder",
     "program_of",
     "read_counters",
@@ -41,6 +42,11 @@ def placeholder(shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
     create: Any = create_placeholder_tensor
     tensor: torch.Tensor = create(tuple(shape), dtype)
     return tensor
+
+
+def is_placeholder(tensor: torch.Tensor) -> bool:
+    """Whether a tensor on the XLA device has no buffer."""
+    return tensor.device.type == "xla" and bool(_C._is_placecholder(tensor))
 
 
 def tensor_id(tensor: torch.Tensor) -> int:

@@ -29,7 +29,7 @@ from exporters.base import (
 if TYPE_CHECKING:
     import torch
 
-    from exporters.neuron.flat import Binding, Layout
+    from exporters.neuron.flat import Binding, Layout, Watch
 
 __all__ = ["INSTALL", "NeuronxModel", "compiler_args", "has_device", "is_installed", "trace"]
 
@@ -85,6 +85,7 @@ def trace(
     options: ExportOptions,
     *,
     inline_weights: bool = True,
+    watch: Watch | None = None,
 ) -> NeuronxModel:
     """Compile `model` for Neuron with ``torch_neuronx.trace``.
 
@@ -96,6 +97,7 @@ def trace(
             gets a new directory for the compiler.
         inline_weights: torch_neuronx's own default. Otherwise the weights stay apart and
             `NeuronxModel.with_weights` can replace them.
+        watch: Gives the context of the model's forward while torch_neuronx traces it.
 
     Returns:
         The program. Without a Neuron device it is compiled with ``cpu_backend=True`` and cannot
@@ -113,7 +115,7 @@ def trace(
     toolkit = _Toolkit(_import_toolkit())
     toolkit.check(_keywords(runnable, inline_weights), options.dynamic, inline_weights)
     with torch.no_grad(), _workdir(options.workdir) as workdir:
-        forward = FlatForward(model, inputs)
+        forward = FlatForward(model, inputs, watch)
         program = toolkit.trace(
             forward,
             forward.binding.flatten(inputs),

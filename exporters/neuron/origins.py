@@ -6,7 +6,7 @@ No bookkeeping runs along with the model: torch_xla's own graph lists the leaves
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -14,7 +14,7 @@ import torch
 
 from exporters.neuron import lazy
 
-__all__ = ["Origin", "Origins"]
+__all__ = ["Origin", "Origins", "named_weights"]
 
 Kind = Literal["parameter", "buffer", "input"]
 _SHOWN: Final = 4
@@ -36,18 +36,45 @@ class Origin:
         return f"{self.kind} {self.name}"
 
 
+def named_weights(model: torch.nn.Module) -> dict[str, torch.Tensor]:
+    """Every parameter and buffer, once per module that holds it; tied ones are the same tensor.
+
+    A module that is reached by two paths counts once: `torch.func.functional_call` would swap its
+    tensors twice and leave the placeholder behind.
+    """
+    weights: dict[str, torch.Tensor] = {}
+    for path, module in model.named_modules():
+        prefix = f"{path}." if path else ""
+        for name, parameter in module.named_parameters(recurse=False, remove_duplicate=False):
+            weights[prefix + name] = parameter
+        for name, buffer in module.named_buffers(recurse=False, remove_duplicate=False):
+            weights[prefix + name] = buffer
+    return weights
+
+
 class Origins:
     """The named leaves of one trace.
 
     Args:
-        leaves: Tensors on the XLA device (placeholders and inputs), each with what it is.
+        model: The model that is traced.
+        placeholders: What stands for its weights, by their names.
+        inputs: The inputs on the XLA device, by their names.
     """
 
-    def __init__(self, leaves: Iterable[tuple[torch.Tensor, Origin]]) -> None:
+    def __init__(
+        self,
+        model: torch.nn.Module,
+        placeholders: Mapping[str, torch.Tensor],
+        inputs: Mapping[str, torch.Tensor],
+    ) -> None:
         self._by_id: dict[int, tuple[Origin, ...]] = {}
         self._read: set[int] = set()
-        for tensor, origin in leaves:
-            self._by_id.setdefault(lazy.tensor_id(tensor), (origin,))
+        buffers = dict(model.named_buffers(remove_duplicate=False))
+        for name, tensor in placeholders.items():
+            kind: Kind = "buffer" if name in buffers else "parameter"
+            self._by_id.setdefault(lazy.tensor_id(tensor), (Origin(kind, name),))
+        for name, tensor in inputs.items():
+            self._by_id.setdefault(lazy.tensor_id(tensor), (Origin("input", name),))
 
     def of(self, tensor: torch.Tensor) -> tuple[Origin, ...]:
         """Every origin that `tensor` is or derives from; empty for a constant."""

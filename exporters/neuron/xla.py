@@ -16,9 +16,9 @@ from exporters.base import ExportedModel, ExportError, ExportOptions, Selection
 from exporters.batching import common_batch, run_in_chunks
 from exporters.neuron import lazy
 from exporters.neuron.flat import InputMismatchError
-from exporters.neuron.graph import TracedGraph, named_weights
+from exporters.neuron.graph import TracedGraph
 from exporters.neuron.graph import trace as trace_graph
-from exporters.neuron.origins import Origin
+from exporters.neuron.origins import Origin, named_weights
 from exporters.tree import substitute, tensor_leaves
 
 __all__ = ["XlaModel", "XlaProgram", "trace"]
@@ -187,7 +187,7 @@ def _passed_through(leaf: torch.Tensor, graph: TracedGraph) -> Source | None:
 
 
 def _values(model: torch.nn.Module) -> dict[str, torch.Tensor]:
-    return {name: weight.detach() for name, (_, weight) in named_weights(model).items()}
+    return {name: weight.detach() for name, weight in named_weights(model).items()}
 
 
 def _kind(tensor: torch.Tensor) -> str:

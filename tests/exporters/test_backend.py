@@ -167,18 +167,28 @@ def test_without_patches_the_guard_names_op_parameter_and_line() -> None:
 
 @pytest.fixture
 def double(monkeypatch: pytest.MonkeyPatch) -> Double:
-    double = Double()
+    double = Double(on_placeholders=True)
     monkeypatch.setitem(sys.modules, "torch_neuronx", double.module())
     monkeypatch.setattr(neuronx, "has_device", lambda: True)
     return double
 
 
-def test_neuronx_is_guarded_before_the_toolkit_is_called(double: Double) -> None:
+def test_neuronx_is_guarded_while_the_toolkit_traces(double: Double) -> None:
     model, inputs = yolos()
     options = ExportOptions(runtime="neuronx", patches=UNPATCHED)
-    with pytest.raises(UnloweredOpError):
+    with pytest.raises(UnloweredOpError) as error:
         NeuronBackend().export(model, inputs, options)
-    assert double.calls == []
+    assert error.value.operand.endswith("derived from parameter embeddings.position_embeddings")
+    assert len(double.calls) == 1
+
+
+def test_a_toolkit_without_placeholders_needs_no_guard(double: Double) -> None:
+    double.on_placeholders = False
+    model, inputs = yolos()
+    options = ExportOptions(runtime="neuronx", patches=UNPATCHED)
+    exported = NeuronBackend().export(model, inputs, options)
+    assert exported.baked_reads == ()
+    assert_matches(exported, model, inputs)
 
 
 def test_neuronx_is_patched_and_knows_what_was_read(double: Double) -> None:

@@ -75,6 +75,9 @@ READERS = [
         (4,),
         id="list of tensors",
     ),
+    pytest.param(repr, "aten::_to_copy", (4,), id="print"),
+    pytest.param(lambda x: x.tolist(), "aten::_to_copy", (4,), id="tolist"),
+    pytest.param(lambda x: x.numpy(force=True), "aten::_to_copy", (4,), id="numpy"),
     # Random ops are not tried, since that would move the random state on.
     pytest.param(torch.poisson, "aten::poisson", (4,), id="poisson"),
 ]

@@ -71,6 +71,7 @@ class Double:
     Attributes:
         rounds_inlined_weights: Inlined weights lose all but three bits of mantissa (B04 i).
         ignores_new_weights: ``replace_weights`` does nothing (B04 ii).
+        on_placeholders: The module is run with placeholders as weights first, as SDK 2.27 does.
         outputs: What programs do to the outputs before they return them.
         wraps: What ``trace`` returns in place of the program.
         calls: Every call of ``trace``.
@@ -78,6 +79,7 @@ class Double:
 
     rounds_inlined_weights: bool = False
     ignores_new_weights: bool = False
+    on_placeholders: bool = False
     outputs: Callable[[Any], Any] = lambda outputs: outputs
     wraps: Callable[[NeuronScript], Any] = lambda program: program
     calls: list[TraceCall] = field(default_factory=list)
@@ -105,6 +107,8 @@ class Double:
         own = copy.deepcopy(func)  # weights in the NEFF or beside it, but never the caller's
         if self.rounds_inlined_weights and keywords.get("inline_weights_to_neff", True):
             _round_weights(own)
+        if self.on_placeholders:
+            _stage_out(own, example)
         outputs = own(*(t.clone() for t in example))
         if not all(isinstance(t, torch.Tensor) for t in outputs):
             raise RuntimeError("only tensors or tuples of tensors can be output from a trace")
@@ -158,3 +162,12 @@ def _round_weights(module: torch.nn.Module) -> None:
         for parameter in module.parameters():
             mantissa, exponent = torch.frexp(parameter)
             parameter.copy_(torch.ldexp((mantissa * 8).round() / 8, exponent))
+
+
+def _stage_out(module: torch.nn.Module, example: tuple[torch.Tensor, ...]) -> None:
+    from torch_xla import device
+    from torch_xla.core.xla_builder import create_placeholder_tensor
+
+    named = [*module.named_parameters(), *module.named_buffers()]
+    weights = {name: create_placeholder_tensor(tuple(w.shape), w.dtype) for name, w in named}
+    torch.func.functional_call(module, weights, tuple(t.to(device()) for t in example))
