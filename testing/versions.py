@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from importlib import metadata
 from platform import python_version
+
+from exporters.distributions import version_of
 
 __all__ = ["versions_of"]
 
@@ -17,9 +18,4 @@ def versions_of(distributions: Iterable[str]) -> dict[str, str]:
     return found
 
 
-@cache
-def _version(distribution: str) -> str | None:
-    try:
-        return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return None
+_version = cache(version_of)

@@ -11,12 +11,10 @@ import inspect
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib import import_module, metadata
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-
-from packaging.version import InvalidVersion, Version
 
 from exporters.base import (
     BackendIncompatibleError,
@@ -25,6 +23,7 @@ from exporters.base import (
     ExportOptions,
     WeightsInlinedError,
 )
+from exporters.distributions import version_of
 
 if TYPE_CHECKING:
     import torch
@@ -61,8 +60,7 @@ def is_installed() -> bool:
 
     PyPI's package of that name is an empty 1.0 and counts as absent.
     """
-    found = _version("torch-neuronx")
-    return found is not None and not _is_placeholder(found) and _has_module("torch_neuronx")
+    return version_of("torch-neuronx") is not None and _has_module("torch_neuronx")
 
 
 def has_device(dev: Path = Path("/dev")) -> bool:
@@ -217,7 +215,7 @@ class _Toolkit:
     def incompatible(self, found: str) -> BackendIncompatibleError:
         """The error that names both sides."""
         names = ("torch-neuronx", "neuronx-cc", "torch", "export-harness")
-        versions = ", ".join(f"{name} {_version(name) or '(no version)'}" for name in names)
+        versions = ", ".join(f"{name} {version_of(name) or '(no version)'}" for name in names)
         return BackendIncompatibleError(
             f"torch_neuronx is not as this backend expects it: {found}. The backend was written "
             f"after {DOCUMENTED}; installed are {versions}."
@@ -268,7 +266,7 @@ def _import_toolkit() -> Any:
         return import_module("torch_neuronx")
     except ImportError as error:
         raise BackendIncompatibleError(
-            f"torch-neuronx {_version('torch-neuronx')} is installed and cannot be imported: "
+            f"torch-neuronx {version_of('torch-neuronx')} is installed and cannot be imported: "
             f"{error}"
         ) from error
 
@@ -277,20 +275,6 @@ def _describe(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return f"a {type(value).__name__} of {len(value)}"
     return f"a {type(value).__name__}"
-
-
-def _version(distribution: str) -> str | None:
-    try:
-        return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return None
-
-
-def _is_placeholder(version: str) -> bool:
-    try:
-        return Version(version).release[:2] == (1, 0)
-    except InvalidVersion:
-        return False
 
 
 def _has_module(name: str) -> bool:

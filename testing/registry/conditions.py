@@ -6,21 +6,18 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from importlib import metadata
 from typing import TypeAlias
 
 from packaging.markers import InvalidMarker, Marker
 from packaging.requirements import InvalidRequirement, Requirement
-from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
+
+from exporters.distributions import version_of
 
 __all__ = ["Condition", "ConditionError", "Installed", "installed_version"]
 
 Installed: TypeAlias = Callable[[str], "Version | None"]
 """Gives the version of an installed distribution, None when it is absent."""
-
-# PyPI's torch-neuronx is an empty 1.0 that holds the name; AWS's own starts at 1.11.
-_PLACEHOLDERS = {"torch-neuronx": Version("1.0")}
 
 
 class ConditionError(ValueError):
@@ -59,8 +56,8 @@ class Condition:
         Args:
             installed: Gives the versions; what this interpreter has by default.
         """
-        version_of = installed or installed_version
-        met = all(_is_met(requirement, version_of) for requirement in self.requirements)
+        found = installed or installed_version
+        met = all(_is_met(requirement, found) for requirement in self.requirements)
         return met and (self.marker is None or self.marker.evaluate())
 
 
@@ -71,14 +68,11 @@ def installed_version(name: str) -> Version | None:
     Raises:
         ConditionError: Its version does not follow PEP 440.
     """
+    text = version_of(name)
     try:
-        text = metadata.version(name)
-        version = Version(text)
-    except metadata.PackageNotFoundError:
-        return None
+        return None if text is None else Version(text)
     except InvalidVersion:
         raise ConditionError(f"version {text!r} of {name} cannot be compared") from None
-    return None if _PLACEHOLDERS.get(canonicalize_name(name)) == version else version
 
 
 def _is_met(requirement: Requirement, installed: Installed) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from packaging.version import Version
 
+from exporters import distributions
 from testing.cases import ExportCase
 from testing.registry import Registry, SkipFileError, conditions
 from testing.registry.conditions import Condition, ConditionError
@@ -258,7 +259,7 @@ def test_a_condition_that_fails_gives_way_to_a_narrower_entry(tmp_path: Path) ->
 def test_the_empty_package_that_holds_a_name_is_absent(
     monkeypatch: pytest.MonkeyPatch, version: str, found: str | None
 ) -> None:
-    monkeypatch.setattr(conditions.metadata, "version", lambda name: version)
+    monkeypatch.setattr(distributions.metadata, "version", lambda name: version)
     conditions.installed_version.cache_clear()
     try:
         expected = None if found is None else Version(version)
