@@ -25,10 +25,9 @@ __all__ = [
 
 _GROUPS = ("backend", "runtime", "mode", "cache", "shape", "exactness")
 
-# A backend's package may not be written or installed yet; its entries are valid all the same.
-_RUNTIMES_OF_BACKENDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+# Backends that are not written yet, and their runtimes; entries for one are valid all the same.
+_TO_COME: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "neuron": ("neuronx", "xla"),
         "dynamo": (),
         "onnx": (),
         "openvino": (),
@@ -224,13 +223,13 @@ def _vocabulary(backends: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
 
 @cache
 def _runtimes(backends: tuple[tuple[str, str], ...]) -> Mapping[str, tuple[str, ...]]:
-    """Each backend and its runtimes and delegates, the declared ones first."""
-    found = dict(_RUNTIMES_OF_BACKENDS)
+    """Each backend and its runtimes and delegates: as it declares them, or as they will be."""
+    found: dict[str, tuple[str, ...]] = {}
     for name, _ in backends:
         backend = get_backend(name)
         delegates = [v.delegate for v in backend.variants if v.delegate]
-        found[name] = tuple(dict.fromkeys([*backend.runtimes, *delegates, *found.get(name, ())]))
-    return MappingProxyType(found)
+        found[name] = tuple(dict.fromkeys([*backend.runtimes, *delegates]))
+    return MappingProxyType({**_TO_COME, **found})
 
 
 def _owners(runtime: str) -> frozenset[str]:
