@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from testing.comparison import Comparison, compare, worst
-from testing.comparison.outputs import allowance
+from testing.comparison.allowance import allowance
 from testing.registry.entries import Tolerance
 from testing.results import LeafMetrics
 
