@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from testing.inputs import SampledInputs
-from testing.pipeline.prepare import SEED, set_seed
+from testing.seeds import SEED, set_seed
 from testing.subject import Subject
 
 __all__ = ["subject_of_tester"]

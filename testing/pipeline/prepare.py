@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import random
 import sys
 from collections.abc import Iterator, Mapping
 from importlib import import_module
@@ -21,17 +20,12 @@ from testing.subject import Inputs, Subject
 
 __all__ = [
     "DROPPED_INPUTS",
-    "SEED",
     "CleanInputs",
     "copy_inputs",
     "disable_hub_kernels",
     "normalise",
-    "set_seed",
     "snapshot",
 ]
-
-SEED: Final = 0
-"""Seed of every run; see `set_seed`."""
 
 DROPPED_INPUTS: Final = frozenset({"labels", "return_loss", "future_values"})
 """Inputs of training, which no exported model gets."""
@@ -47,14 +41,6 @@ def disable_hub_kernels() -> None:
     hub_kernels: Any = sys.modules.get("transformers.integrations.hub_kernels")
     if hasattr(hub_kernels, "_kernels_enabled"):
         hub_kernels._kernels_enabled = False
-
-
-def set_seed(seed: int = SEED) -> None:
-    """Seed every generator that a model may draw from on the CPU: Python's, NumPy's, torch's."""
-    random.seed(seed)
-    torch.manual_seed(seed)
-    if "numpy" in sys.modules:
-        sys.modules["numpy"].random.seed(seed)
 
 
 def copy_inputs(inputs: Mapping[str, Any]) -> dict[str, Any]:

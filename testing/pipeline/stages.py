@@ -28,11 +28,12 @@ from exporters.tree import tensor_leaves
 from testing.comparison import Comparison, compare, worst
 from testing.comparison.masks import MaskedLeaves, comparison_masks, find_masked_leaves
 from testing.faults import describe_error, model_files, readable, source_of
-from testing.pipeline.prepare import SEED, normalise, set_seed
+from testing.pipeline.prepare import normalise
 from testing.pipeline.trials import Kind, Run, Trial, changed_leaves, other_weights, plan, run_once
 from testing.pipeline.verdict import judge, judge_trial
 from testing.registry.entries import Tolerance
 from testing.results import CHANGED_FLAG, CaseResult, Outcome
+from testing.seeds import SEED, set_seed
 from testing.settings import CaseRequest
 from testing.subject import Subject
 from testing.versions import versions_of

@@ -12,7 +12,8 @@ from typing import Any, Final
 import torch
 
 from exporters.tree import leaves
-from testing.pipeline.prepare import SEED, copy_inputs, set_seed, snapshot
+from testing.pipeline.prepare import copy_inputs, snapshot
+from testing.seeds import SEED, set_seed
 from testing.subject import Inputs
 
 __all__ = ["Kind", "Run", "Trial", "changed_leaves", "other_weights", "plan", "run_once"]

@@ -9,7 +9,8 @@ import torch
 from torch import nn
 from transformers import BertConfig, BertModel, CLIPConfig, CLIPModel
 
-from testing.pipeline.prepare import CleanInputs, copy_inputs, normalise, set_seed
+from testing.pipeline.prepare import CleanInputs, copy_inputs, normalise
+from testing.seeds import set_seed
 from testing.subject import Subject
 from tests.testing.doubles import MadeInputs
 
