@@ -29,7 +29,7 @@ from exporters import get_backend  # noqa: E402
 from testing import auto_classes  # noqa: E402
 from testing.cases import ExportCase  # noqa: E402
 from testing.execution import runner  # noqa: E402
-from testing.isolation import Task  # noqa: E402
+from testing.isolation import ForkServer, Task  # noqa: E402
 from testing.registry.entries import Tolerance  # noqa: E402
 from testing.results import CaseResult, Outcome  # noqa: E402
 from testing.settings import CaseRequest, RunSettings  # noqa: E402
@@ -159,8 +159,8 @@ def _timed(item: Item, with_process: bool) -> Timing:
     costs: dict[str, Cost] = {}
     # Neither way is always the second one, which finds the files in the page cache.
     for isolate in ("always", "never") if isolated_first else ("never", "always"):
-        costs[isolate] = _cost(partial(_run, item, isolate))
-    alone = _cost(partial(_run_process, item)) if with_process else None
+        costs[isolate] = _cost(item, partial(_run, item, isolate))
+    alone = _cost(item, partial(_run_process, item)) if with_process else None
     timing = Timing(item, costs["always"], costs["never"], alone)
     _say(_row(item.model_type, item.request.case.model_class, *_figures(timing)))
     return timing
@@ -174,22 +174,26 @@ def _figures(timing: Timing) -> list[str]:
 def _import_model(item: Item) -> None:
     """Import the model's module on both sides, which each does once per model type."""
     modules = runner.modules_of(item.request)
-    server = runner.server_of(get_backend(BACKEND), "xla")
-    server.run(Task("isolation_benchmark:nothing", path=__file__, modules=modules))
+    _server_of(item).run(Task("isolation_benchmark:nothing", path=__file__, modules=modules))
     for module in modules:
         importlib.import_module(module.name)
 
 
-def _cost(action: Callable[[], object]) -> Cost:
-    start, used = time.monotonic(), _processor_seconds()
+def _server_of(item: Item) -> ForkServer:
+    """The fork server that runs the item's case."""
+    return runner.server_of(get_backend(BACKEND), item.request.case.runtime)
+
+
+def _cost(item: Item, action: Callable[[], object]) -> Cost:
+    start, used = time.monotonic(), _processor_seconds(item)
     action()
-    return Cost(time.monotonic() - start, _processor_seconds() - used)
+    return Cost(time.monotonic() - start, _processor_seconds(item) - used)
 
 
-def _processor_seconds() -> float:
+def _processor_seconds(item: Item) -> float:
     """Of this process, of what it has waited for, and of the fork server and its children."""
     own = sum(os.times()[:4])
-    server = runner.server_of(get_backend(BACKEND), "xla").pid
+    server = _server_of(item).pid
     fields = Path(f"/proc/{server}/stat").read_text().rpartition(")")[2].split()
     return own + sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
