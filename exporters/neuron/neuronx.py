@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 __all__ = ["INSTALL", "NeuronxModel", "compiler_args", "has_device", "is_installed", "trace"]
 
+# Of use where there is no Neuron DLAMI, which has both.
 INSTALL: Final = (
-    "pip install torch-neuronx==2.9.* neuronx-cc==2.* "
-    "--extra-index-url https://pip.repos.neuron.amazonaws.com "
-    "(the Neuron DLAMI has both installed; PyPI's own torch-neuronx is an empty package)"
+    "pip install 'torch-neuronx==2.9.*' 'neuronx-cc==2.*' "
+    "--extra-index-url https://pip.repos.neuron.amazonaws.com"
 )
 
 DOCUMENTED: Final = "the documentation of SDK 2.31 (torch-neuronx 2.9.0.2.15)"
