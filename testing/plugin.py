@@ -29,6 +29,7 @@ __all__: list[str] = []
 
 _GROUP = "export-harness"
 _RESULTS_KEY = "export_harness_results"
+_SHARED_KEY = "export_harness_shared"
 # Of backends that are not written yet; what is marked for one is valid all the same.
 _PREFIXES_TO_COME = ("torch", "onnx", "openvino", "executorch")
 _TEMPORARY = pytest.StashKey["tempfile.TemporaryDirectory[str]"]()
@@ -89,7 +90,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Remove the journal of a run that was not asked to keep one."""
+    """Remove what the run's workers shared, and a journal that it was not asked to keep."""
     temporary = config.stash.get(_TEMPORARY, None)
     if temporary is not None:
         temporary.cleanup()
@@ -97,8 +98,9 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Tell an xdist worker where the results of the run are."""
+    """Tell an xdist worker which directories it shares with the others."""
     node.workerinput[_RESULTS_KEY] = _results_of(node.config)
+    node.workerinput[_SHARED_KEY] = str(_shared_dir(node.config))
 
 
 def _settings(config: pytest.Config) -> RunSettings:
@@ -116,14 +118,20 @@ def _settings(config: pytest.Config) -> RunSettings:
 
 
 def _results_dir(config: pytest.Config) -> str:
-    """The directory of the journal: given, the controller's, or a temporary one."""
+    """The directory of the journal: the controller's, given, or the temporary one of the run."""
     if _is_worker(config):
         return str(config.workerinput[_RESULTS_KEY])  # type: ignore[attr-defined]
     given = config.getoption("--results")
-    if given:
-        return str(Path(given).absolute())
-    config.stash[_TEMPORARY] = tempfile.TemporaryDirectory(prefix="export-results-")
-    return config.stash[_TEMPORARY].name
+    return str(Path(given).absolute() if given else _shared_dir(config))
+
+
+def _shared_dir(config: pytest.Config) -> Path:
+    """The temporary directory of the run, which its workers share."""
+    if _is_worker(config):
+        return Path(config.workerinput[_SHARED_KEY])  # type: ignore[attr-defined]
+    if _TEMPORARY not in config.stash:
+        config.stash[_TEMPORARY] = tempfile.TemporaryDirectory(prefix="export-results-")
+    return Path(config.stash[_TEMPORARY].name)
 
 
 def _check(settings: RunSettings) -> None:
@@ -152,7 +160,7 @@ def _session(config: pytest.Config, settings: RunSettings) -> Session:
     attempts = Counter[str]()
     for result in before:
         attempts[result.case_id] = max(attempts[result.case_id], result.attempt)
-    return Session(settings, registry, opened, attempts)
+    return Session(settings, registry, opened, attempts, shared=_shared_dir(config))
 
 
 def _skips_path(config: pytest.Config) -> Path | None:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -81,6 +82,7 @@ class Session:
         journal: Where results are appended; None keeps none.
         attempts: How often each case was recorded before, by case id.
         recorded: Case ids that have a result of the item that runs now or ran last.
+        shared: Directory that the workers of the run share; None where there are none.
     """
 
     settings: RunSettings = field(default_factory=RunSettings)
@@ -88,6 +90,7 @@ class Session:
     journal: Journal | None = None
     attempts: Counter[str] = field(default_factory=Counter)
     recorded: set[str] = field(default_factory=set)
+    shared: Path | None = None
     _incompatible: dict[tuple[str, str | None], str] = field(default_factory=dict)
 
     def result_of(self, planned: Planned) -> CaseResult:
@@ -143,10 +146,21 @@ class Session:
     ) -> CaseResult:
         """The toolkit has another interface than the backend expects: said once, as a failure."""
         key = (planned.case.backend, planned.case.runtime)
-        if key in self._incompatible:
-            return _ended(planned, Outcome.SKIPPED, reason=f"not run again: {message}")
+        is_known = key in self._incompatible or not self._is_first_to_find(*key)
         self._incompatible[key] = message
+        if is_known:
+            return _ended(planned, Outcome.SKIPPED, reason=f"not run again: {message}")
         return result or _ended(planned, Outcome.FAILED, stage="export", message=message)
+
+    def _is_first_to_find(self, backend: str, runtime: str | None) -> bool:
+        """Whether no other worker has found this incompatibility before."""
+        if self.shared is None:
+            return True
+        try:
+            (self.shared / f"incompatible-{backend}-{runtime}").touch(exist_ok=False)
+        except FileExistsError:
+            return False
+        return True
 
     def _with_runtime(self, planned: Planned) -> Planned:
         case = planned.case

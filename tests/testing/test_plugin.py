@@ -439,6 +439,18 @@ def test_workers_share_one_journal_and_one_summary(
     assert str(result.stdout).count("= exports =") == 1
 
 
+# B06: nor is it one for each worker.
+def test_a_toolkit_with_another_interface_fails_once_for_all_workers(
+    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    host(project, "T5Model", "BartModel")
+    for _ in range(2):
+        result = in_subprocess(project, "-n", "2", "--results", "out", *NEURON)
+        result.assert_outcomes(failed=1, skipped=3)
+    assert {path.suffix for path in (project.path / "out").iterdir()} == {".jsonl"}
+
+
 def test_unittest_alone_runs_the_cases_with_defaults(
     project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
