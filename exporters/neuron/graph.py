@@ -49,7 +49,7 @@ def trace(model: torch.nn.Module, inputs: Mapping[str, Any], guarded: bool) -> T
     """
     binding = Binding(inputs)
     placeholders = _placeholders(named_weights(model))
-    on_device = [tensor.to(lazy.device()) for tensor in binding.flatten(inputs)]
+    on_device = [lazy.to_device(tensor) for tensor in binding.flatten(inputs)]
     origins = Origins(model, placeholders, dict(zip(binding.names, on_device, strict=True)))
     with torch.no_grad(), _guard(model, origins, guarded) as guard:
         # Every module's own name is given and ties share a placeholder, so nothing is to tie.

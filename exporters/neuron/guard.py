@@ -13,13 +13,14 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from types import FrameType
 from typing import Any, Final
 
 import torch
 from torch import _tensor_str
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves, tree_map_only
+from torch.utils._pytree import tree_leaves, tree_map, tree_map_only
 
 from exporters.base import BakedRead
 from exporters.neuron import lazy
@@ -52,6 +53,7 @@ class LoweringGuard(TorchDispatchMode):
         self._modules = {module: name for name, module in model.named_modules()}
         self._probed: dict[tuple[Any, ...], tuple[str, ...]] = {}
         self._scalar_reads = 0
+        self._refused: UnloweredOpError | None = None
         self._library: Any = None
 
     def __enter__(self) -> LoweringGuard:
@@ -66,6 +68,9 @@ class LoweringGuard(TorchDispatchMode):
         super().__exit__(*error)  # type: ignore[no-untyped-call]
         vars(_tensor_str)["_str"] = self._print
         self._library._destroy()
+        # Whatever the model, TorchScript or logging made of it: unguarded, the process had died.
+        if self._refused is not None and self._refused not in error:
+            raise self._refused
 
     def _checked_print(self, tensor: torch.Tensor, **kwargs: Any) -> Any:
         self._check("aten::_to_copy", _xla_tensors(tensor))
@@ -97,13 +102,17 @@ class LoweringGuard(TorchDispatchMode):
 
     def _probe(self, func: Any, args: Any, kwargs: Any) -> tuple[str, ...]:
         """Names of the aten ops that read the device when `func` runs on throw-away tensors."""
+        device = lazy.device()
         if torch.Tag.nondeterministic_seeded in func.tags:
-            # A trial would move the device's random state on, and with it the graph.
-            return () if lazy.is_lowered(_name(func)) else (_name(func),)
-        args, kwargs = tree_map_only(torch.Tensor, _throw_away, (args, kwargs))
+            # Here a trial would move the device's random state on, and with it the graph.
+            spare = lazy.spare_device()
+            if spare is None:
+                return () if lazy.is_lowered(_name(func)) else (_name(func),)
+            device = spare
+        args, kwargs = tree_map(partial(_throw_away, device=device), (args, kwargs))
         before, scalars = lazy.read_counters(), self._scalar_reads
-        # Zeros may be outside the op's domain; what it read before it said so still counts.
-        with suppress(Exception):
+        # Throw-away values may be outside the op's domain; what it read before it said so counts.
+        with torch.random.fork_rng(devices=[]), suppress(Exception):
             func(*args, **kwargs)
         counts = lazy.read_counters()
         moved = [name for name, count in counts.items() if count != before.get(name, 0)]
@@ -138,7 +147,9 @@ class LoweringGuard(TorchDispatchMode):
             described = "; ".join(self._origins.describe(operand) for operand in operands)
             # The model's own line, as for a crash; a helper of transformers serves many models.
             source = next(filter(_is_modeling, places), next(iter(places), None))
-            raise UnloweredOpError(op, described, self._module_path(), source)
+            refusal = UnloweredOpError(op, described, self._module_path(), source)
+            self._refused = self._refused or refusal
+            raise refusal
         if origins:
             names = tuple(dict.fromkeys(origin.name for origin in origins))
             self.baked_reads.setdefault(BakedRead(op, names, next(iter(places), None)))
@@ -260,10 +271,17 @@ def _signature(func: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
     return func, repr(described)
 
 
-def _throw_away(tensor: torch.Tensor) -> torch.Tensor:
-    if tensor.device.type != "xla":
-        return tensor.clone()
-    return torch.zeros(tensor.shape, dtype=tensor.dtype).to(tensor.device)
+def _throw_away(value: Any, device: torch.device) -> Any:
+    """What stands for an argument of an op in a trial on `device`."""
+    if isinstance(value, torch.Generator):
+        return torch.Generator().set_state(value.get_state())
+    if isinstance(value, torch.device):
+        return device if value.type == "xla" else value
+    if not isinstance(value, torch.Tensor):
+        return value
+    if value.device.type != "xla":
+        return value.clone()
+    return torch.zeros(value.shape, dtype=value.dtype).to(device)
 
 
 def _frames() -> Iterator[FrameType]:

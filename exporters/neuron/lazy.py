@@ -17,6 +17,7 @@ __all__ = [
     "compile_graph",
     "device",
     "graph_leaves",
+    "is_leaf",
     "is_lowered",
     "is_placeholder",
     "placeholder",
@@ -24,8 +25,10 @@ __all__ = [
     "read_counters",
     "run_compiled",
     "run_stablehlo",
+    "spare_device",
     "stablehlo",
     "tensor_id",
+    "to_device",
 ]
 
 _C: Any = vars(torch_xla)["_XLAC"]
@@ -35,6 +38,26 @@ _TRANSFERS = "TransferFromDeviceTime"
 def device() -> torch.device:
     """The XLA device; the first call starts the runtime's client."""
     return torch_xla.device()
+
+
+def spare_device() -> torch.device | None:
+    """Another XLA device than `device`, with random numbers of its own; None where it is one."""
+    others = [f"xla:{place.rpartition(':')[2]}" for place in _C._xla_get_devices()]
+    found = [torch.device(name) for name in others if torch.device(name) != device()]
+    return found[0] if found else None
+
+
+def to_device(tensor: torch.Tensor) -> torch.Tensor:
+    """`tensor` on the XLA device as data, whatever its value.
+
+    torch_xla makes a scalar of 0 or 1 a constant of the graph otherwise.
+    """
+    before = _C._get_xla_handle_special_scalars()
+    _C._set_xla_handle_special_scalars(False)
+    try:
+        return tensor.to(device())
+    finally:
+        _C._set_xla_handle_special_scalars(before)
 
 
 def placeholder(shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
@@ -63,12 +86,26 @@ def graph_leaves(tensors: Sequence[torch.Tensor]) -> list[tuple[int, torch.Tenso
     return list(zip(ids, values, strict=True))
 
 
+def is_leaf(tensor: torch.Tensor) -> bool:
+    """Whether the graph computes nothing for `tensor`: it is data, or a whole copy of data.
+
+    Such a tensor is silently left out of the results of a compiled graph.
+    """
+    leaves = graph_leaves([tensor])
+    if len(leaves) != 1:
+        return False
+    if leaves[0][0] == tensor_id(tensor):
+        return True
+    text: str = _C._get_xla_tensors_text([tensor])
+    nodes = [line for line in text.splitlines() if " = " in line]
+    return len(nodes) == 1 and "xla::device_data" in nodes[0]
+
+
 def compile_graph(tensors: Sequence[torch.Tensor]) -> str:
     """Compile the graph of `tensors`; the key under which `run_compiled` finds it.
 
     Args:
-        tensors: Distinct tensors that have a node of their own. A tensor that is a leaf of the
-            graph is silently left out of the results.
+        tensors: Distinct tensors, none of which `is_leaf`.
     """
     outputs = list(tensors)
     key: str = _C._get_graph_hash(outputs)

@@ -129,9 +129,9 @@ class XlaModel(ExportedModel):
         if isinstance(source, torch.Tensor):
             return source
         if source.kind == "input":
-            return given[source.name].to(lazy.device())
+            return lazy.to_device(given[source.name])
         if source.name not in self._on_device:
-            self._on_device[source.name] = self.weights[source.name].to(lazy.device())
+            self._on_device[source.name] = lazy.to_device(self.weights[source.name])
         return self._on_device[source.name]
 
 
@@ -179,10 +179,9 @@ def _passed_through(leaf: torch.Tensor, graph: TracedGraph) -> Source | None:
     """What `leaf` is, when the graph does not compute it: it has no node of its own."""
     if leaf.device.type != "xla":
         return leaf
-    found = lazy.graph_leaves([leaf])
-    if [leaf_id for leaf_id, _ in found] != [lazy.tensor_id(leaf)]:
+    if not lazy.is_leaf(leaf):
         return None
-    ((leaf_id, value),) = found
+    ((leaf_id, value),) = lazy.graph_leaves([leaf])
     return graph.origins.leaf(leaf_id) or value
 
 

@@ -78,8 +78,16 @@ READERS = [
     pytest.param(repr, "aten::_to_copy", (4,), id="print"),
     pytest.param(lambda x: x.tolist(), "aten::_to_copy", (4,), id="tolist"),
     pytest.param(lambda x: x.numpy(force=True), "aten::_to_copy", (4,), id="numpy"),
-    # Random ops are not tried, since that would move the random state on.
+    # Random ops: no kernel, kernels that fall back themselves, and wrappers of such ops.
     pytest.param(torch.poisson, "aten::poisson", (4,), id="poisson"),
+    pytest.param(lambda x: torch.multinomial(x, 2), "aten::multinomial", (4,), id="multinomial"),
+    pytest.param(lambda x: x.clone().cauchy_(), "aten::cauchy_", (4,), id="cauchy"),
+    pytest.param(
+        lambda x: torch.bernoulli(x, generator=torch.Generator()),
+        "aten::bernoulli",
+        (4,),
+        id="bernoulli with a generator",
+    ),
 ]
 
 
@@ -249,3 +257,37 @@ def test_the_name_of_a_submodule_is_given() -> None:
 
 def trace_positional(model: torch.nn.Module, x: torch.Tensor) -> TracedGraph:
     return trace(model, {"input": x}, guarded=True)
+
+
+class Swallows(torch.nn.Module):
+    """Has another way where an op is not supported."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.image = torch.nn.Parameter(torch.rand(IMAGE))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        try:
+            return bicubic(self.image) + x.sum()
+        except Exception:
+            return x.sum()
+
+
+def test_a_refusal_that_the_model_swallows_is_raised_at_its_end() -> None:
+    with pytest.raises(UnloweredOpError) as error:
+        trace(Swallows().eval(), {"x": torch.rand(3)}, guarded=True)
+    assert error.value.op == "aten::upsample_bicubic2d"
+
+
+@torch.jit.script
+def scripted(x: torch.Tensor) -> torch.Tensor:
+    if bool(x.sum() > 0):
+        return x
+    return -x
+
+
+def test_a_refusal_in_torchscript_keeps_what_it_knows() -> None:
+    with pytest.raises(UnloweredOpError) as error:
+        guarded(scripted, "parameter")
+    assert error.value.op == "aten::_local_scalar_dense"
+    assert "parameter parameter" in error.value.operand

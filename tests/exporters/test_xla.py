@@ -305,3 +305,35 @@ def test_b23_keyword_inputs_are_bound_by_name_in_any_order() -> None:
     want = TwoInputs()(x=x, y=y)
     assert_same(exported({"x": x, "y": y}), want)
     assert_same(exported({"y": y, "x": x}), want)
+
+
+class Scales(torch.nn.Module):
+    def forward(self, x: torch.Tensor, factor: torch.Tensor) -> torch.Tensor:
+        return x * factor
+
+
+@pytest.mark.parametrize("traced", [0.0, 1.0, 7.25])
+def test_a_scalar_input_is_no_constant_whatever_its_value(traced: float) -> None:
+    exported = export(Scales(), {"x": torch.ones(2), "factor": torch.tensor(traced)})
+    result = exported({"x": torch.ones(2), "factor": torch.tensor(3.0)})
+    assert result.tolist() == [3.0, 3.0]
+
+
+class Copies(torch.nn.Module):
+    """Outputs that are whole copies: of an input, of a weight, into an input."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.randn(2, 3))
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> Any:
+        z = torch.zeros(2, 3, device=x.device)
+        z[:] = x
+        return torch.empty_like(x).copy_(x), z, torch.empty_like(x).copy_(self.weight), x.copy_(y)
+
+
+def test_whole_copies_are_what_they_copy() -> None:
+    model, inputs = Copies(), {"x": torch.ones(2, 3), "y": torch.zeros(2, 3)}
+    exported = export(model, inputs)
+    fresh = {"x": torch.randn(2, 3), "y": torch.randn(2, 3)}
+    assert_same(exported(fresh), model(**copy.deepcopy(fresh)))
