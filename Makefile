@@ -44,7 +44,7 @@ models: install
 	$(PY) -m pytest tests/models --slow --backend neuron -n $(WORKERS) --results $(RESULTS) $(ARGS)
 
 test: install
-	$(PY) -m pytest $(TESTS) -n $(WORKERS) $(ARGS)
+	$(PY) -m pytest $(TESTS) -m "not slow" -n $(WORKERS) $(ARGS)
 
 # What holds of every model class: tiny models, their inputs, and the guard's graphs.
 slow: install
