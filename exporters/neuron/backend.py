@@ -61,7 +61,11 @@ class NeuronBackend(Backend):
         if requested in ("auto", "xla") and importlib.util.find_spec("torch_xla"):
             return "xla"
         if requested == "neuronx":
-            raise BackendUnavailableError("torch_neuronx is not installed.", neuronx.INSTALL)
+            raise BackendUnavailableError(
+                "torch_neuronx is not installed (the Neuron DLAMI has it; PyPI's package of that "
+                "name is empty).",
+                neuronx.INSTALL,
+            )
         raise BackendUnavailableError("torch_xla is not installed.", INSTALL_XLA)
 
     def patch_names(self) -> tuple[str, ...]:
