@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TypeAlias
 
@@ -14,12 +14,16 @@ from rich.table import Table
 from rich.text import Text
 
 from testing.faults import readable
+from testing.reports.counts import counts
+from testing.reports.names import names_of
 from testing.reports.wording import headline, skip_text
-from testing.results import CHANGED_FLAG, PROVES_NOTHING, CaseResult, Outcome
+from testing.results import PROVES_NOTHING, CaseResult, Outcome
 
 __all__ = ["damage", "summarize"]
 
 Results: TypeAlias = Sequence[CaseResult]
+Names: TypeAlias = Mapping[str, str]
+Said: TypeAlias = Callable[[CaseResult], str]
 
 _STYLES = {
     Outcome.PASSED: "green",
@@ -30,7 +34,6 @@ _STYLES = {
     Outcome.SKIPPED: "yellow",
     Outcome.XFAILED: "yellow",
 }
-_CHANGED_FLAG = re.compile(rf"^{re.escape(CHANGED_FLAG)}(.*)\.$", re.MULTILINE)
 _PROVES_NOTHING = re.compile(rf"^{re.escape(PROVES_NOTHING)}(.*)$", re.MULTILINE)
 _NAMES_SHOWN = 8
 
@@ -43,18 +46,20 @@ def summarize(results: Iterable[CaseResult], *, width: int = 100, color: bool = 
         width: Columns of the terminal; longer lines are left to it.
         color: Whether it shows colours; without, the text is plain.
     """
-    found = sorted(results, key=_order)
+    found = list(results)
+    names = names_of(found)
+    found.sort(key=lambda result: _order(result, names))
     stream = io.StringIO()
     console = Console(
         file=stream,
-        width=max(width, _width_of_table(found)),
+        width=max(width, _width_of_table(found, names)),
         force_terminal=color,
         color_system="standard" if color else None,
         highlight=False,
         markup=False,
         emoji=False,
     )
-    for part in _parts(found):
+    for part in _parts(found, names):
         console.print(part, soft_wrap=isinstance(part, Text))
     return "".join(f"{line.rstrip()}\n" for line in stream.getvalue().splitlines())
 
@@ -69,45 +74,50 @@ def damage(lines: Sequence[str]) -> str:
     return f"lines of the results directory that hold no result: {len(lines)}, first {first}"
 
 
-def _width_of_table(results: Results) -> int:
+def _width_of_table(results: Results, names: Names) -> int:
     """Columns that the table of cases needs: a cell that is cut would tell nothing."""
-    names = max((len(result.model_class) for result in results), default=0)
-    return 80 + names + 20 * len({_column(result) for result in results})
+    longest = max(map(len, names.values()), default=0)
+    return 80 + longest + 20 * len({_column(result) for result in results})
 
 
-def _order(result: CaseResult) -> tuple[str, str, str, str]:
-    return (result.model_type or "", result.model_class, _engine(result), _variant(result))
+def _order(result: CaseResult, names: Names) -> tuple[str, str, str, str]:
+    return (result.model_type or "", names[result.case_id], _engine(result), _variant(result))
 
 
-def _parts(results: Results) -> Iterator[RenderableType]:
+def _parts(results: Results, names: Names) -> Iterator[RenderableType]:
     """The pieces from the longest to what is read first, which the terminal shows last."""
-    reached = [result for result in results if result.outcome is not Outcome.SKIPPED]
+    reached = {names[r.case_id] for r in results if r.outcome is not Outcome.SKIPPED}
     if reached:
-        yield _case_table(results, {result.model_class for result in reached})
-    yield from _listed("not applicable", _of(results, Outcome.NOT_APPLICABLE), _detail)
-    yield from _listed("exported, not run", _of(results, Outcome.EXPORTED), _detail)
-    yield from _listed("still needed", _of(results, Outcome.XFAILED), skip_text)
-    yield from _listed("skipped", _of(results, Outcome.SKIPPED), skip_text)
-    yield from _listed("passed, which proves nothing", _proving_nothing(results), _why_nothing)
-    yield from _counts(results)
+        yield _case_table([r for r in results if names[r.case_id] in reached], names)
+    for title, listed, said in _lists(results):
+        yield from _listed(title, listed, said, names)
+    yield from map(Text, counts(results))
     yield _totals(results)
     failures = [result for result in results if result.outcome.is_failure]
-    yield from _listed("failures", failures, _failure)
+    yield from _listed("failures", failures, _failure, names)
+
+
+def _lists(results: Results) -> Iterator[tuple[str, Results, Said]]:
+    """Title, cases, and what is said of each, for every list but the failures."""
+    yield "not applicable", _of(results, Outcome.NOT_APPLICABLE), _detail
+    yield "exported, not run", _of(results, Outcome.EXPORTED), _detail
+    yield "still needed", _of(results, Outcome.XFAILED), skip_text
+    yield "skipped", _of(results, Outcome.SKIPPED), skip_text
+    yield "passed, which proves nothing", _proving_nothing(results), _why_nothing
 
 
 # A result per case
 
 
-def _case_table(results: Results, classes: set[str]) -> Table:
-    columns = sorted({_column(result) for result in results})
+def _case_table(shown: Results, names: Names) -> Table:
+    columns = sorted({_column(result) for result in shown})
     table = Table("model class", *columns, box=None, pad_edge=False)
-    shown = [result for result in results if result.model_class in classes]
     for model_type, of_type in groupby(shown, key=lambda result: result.model_type or "other"):
         table.add_row(Text(model_type, style="bold"))
-        for model_class, of_class in groupby(of_type, key=lambda result: result.model_class):
-            cells = {_column(result): _cell(result) for result in of_class}
+        for name, of_name in groupby(of_type, key=lambda result: names[result.case_id]):
+            cells = {_column(result): _cell(result) for result in of_name}
             row = [cells.get(column, Text("")) for column in columns]
-            table.add_row(Text(f"  {model_class}", no_wrap=True), *row)
+            table.add_row(Text(f"  {name}", no_wrap=True), *row)
     return table
 
 
@@ -168,9 +178,7 @@ def _of(results: Results, outcome: Outcome) -> Results:
 # Lists
 
 
-def _listed(
-    title: str, results: Results, said: Callable[[CaseResult], str]
-) -> Iterator[RenderableType]:
+def _listed(title: str, results: Results, said: Said, names: Names) -> Iterator[RenderableType]:
     """A line for each thing that is said, with the cases of which it is said."""
     if not results:
         return
@@ -179,17 +187,18 @@ def _listed(
     for result in results:
         groups.setdefault(said(result).replace("\n", " "), []).append(result)
     for text, group in sorted(groups.items(), key=lambda item: -len(item[1])):
-        yield Text(f"  {_named(group)}: {text}")
+        yield Text(f"  {_named(group, names)}: {text}")
 
 
-def _named(group: Results) -> str:
+def _named(group: Results, names: Names) -> str:
     """The cases of a group: each class with its columns, or how many there are."""
     columns: dict[str, list[str]] = {}
     for result in group:
-        columns.setdefault(result.model_class, []).append(_column(result))
+        columns.setdefault(names[result.case_id], []).append(_column(result))
     if len(columns) > _NAMES_SHOWN:
         first = ", ".join(list(columns)[:_NAMES_SHOWN])
-        return f"{len(group)} cases of {len(columns)} classes ({first}, …)"
+        classes = len({result.model_class for result in group})
+        return f"{len(group)} cases of {classes} classes ({first}, …)"
     return ", ".join(f"{name} [{', '.join(where)}]" for name, where in columns.items())
 
 
@@ -214,23 +223,3 @@ def _failure(result: CaseResult) -> str:
     entry = f" · entry of scope {result.scope} is stale, delete it" if result.scope else ""
     is_stale = result.outcome is Outcome.XPASSED
     return headline(result) + (entry if is_stale else "")
-
-
-def _counts(results: Results) -> Iterator[RenderableType]:
-    patches = Counter(name for result in results for name in result.patches)
-    lowerings = Counter(name for result in results for name in result.lowerings)
-    exceptions = Counter(
-        text for result in results for text in _CHANGED_FLAG.findall(result.message or "")
-    )
-    reads = Counter(len(result.baked_reads) > 0 for result in results)
-    yield from _counted("patches applied", patches)
-    yield from _counted("lowerings applied", lowerings)
-    yield from _counted("not as transformers has it, so not reached", exceptions)
-    if reads[True]:
-        yield Text(f"values baked in while tracing: {reads[True]} cases")
-
-
-def _counted(title: str, counts: Counter[str]) -> Iterator[RenderableType]:
-    if counts:
-        told = ", ".join(f"{name} {count}" for name, count in counts.most_common())
-        yield Text(f"{title}: {readable(told)}")

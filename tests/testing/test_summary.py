@@ -10,7 +10,9 @@ from testing.reports.summary import summarize
 from testing.results import CaseResult, Outcome
 
 
-def row(model_class: str, outcome: str = "passed", **values: object) -> CaseResult:
+def row(
+    model_class: str, outcome: str = "passed", test_class: str = "", **values: object
+) -> CaseResult:
     facts = {
         "model_type": model_class.lower()[:4],
         "backend": "neuron",
@@ -20,7 +22,8 @@ def row(model_class: str, outcome: str = "passed", **values: object) -> CaseResu
         "static_cache": False,
         **values,
     }
-    case_id = f"{model_class}-{facts['variant']}"
+    test_class = test_class or f"test_of.py::{model_class}Test"
+    case_id = f"{test_class}::test_neuron_export_{facts['variant']}_{model_class}"
     return CaseResult(case_id, model_class=model_class, outcome=Outcome(outcome), **facts)  # type: ignore[arg-type]
 
 
@@ -105,10 +108,57 @@ def test_patches_and_exceptions_are_counted() -> None:
     note = "Note: not as transformers has it: use_cache off (slices out of range)."
     results = [row("HubertModel", patches=["weight_norm"]), row("PhiModel", message=note)]
     results += [row("WavLMModel", patches=["weight_norm"]), row("UnivNetModel", message=note)]
-    assert "patches applied: weight_norm 2" in lines(*results)
-    assert the_line("not as transformers", *results).endswith(
-        "so not reached: use_cache off (slices out of range) 2"
+    assert "patches applied: weight_norm to 2 cases" in lines(*results)
+    assert the_line("2 cases run", *results) == (
+        "2 cases run otherwise than transformers has it, with use_cache off (slices out of range)"
     )
+
+
+def reading(name: str, *places: int) -> CaseResult:
+    return row(name, baked_reads=[f"aten::item of x at modeling_x.py:{line}" for line in places])
+
+
+def test_baked_reads_are_counted_by_place_the_most_frequent_first() -> None:
+    results = [reading("AModel", 7, 7, 8), reading("BModel", 8), row("CModel")]
+    assert the_line("values baked in", *results) == (
+        "values baked in while tracing: 2 cases, right unless fresh inputs fail: "
+        "modeling_x.py:8 2, modeling_x.py:7 1"
+    )
+
+
+def test_of_many_places_of_baked_reads_the_first_are_named() -> None:
+    said = the_line("values baked in", reading("AModel", *range(10, 17)))
+    assert "tracing: 1 case, " in said
+    assert said.endswith(":14 1, … and 2 other places")
+
+
+MINI_LM = "tests/models/test_checkpoints.py::MiniLMTest"
+
+
+def test_a_model_class_of_two_test_classes_has_a_row_for_each() -> None:
+    results = [
+        row("BertModel"),
+        row("BertModel", "not_applicable", test_class=MINI_LM),
+        row("BertForMaskedLM"),
+    ]
+    assert the_line("BertModel (BertModelTest)", *results) == "BertModel (BertModelTest) passed"
+    assert the_line("BertModel (MiniLMTest) not", *results).endswith("not applicable")
+    assert the_line("BertForMaskedLM", *results) == "BertForMaskedLM passed"
+
+
+def test_a_failure_and_a_skip_tell_the_test_class_where_there_are_two() -> None:
+    skipped = row("BertModel", "skipped", test_class=MINI_LM, reason="no checkpoint")
+    results = [row("BertModel", "failed", message="off"), skipped]
+    assert the_line("BertModel (MiniLMTest)", *results) == (
+        "BertModel (MiniLMTest) [neuron/xla static]: no checkpoint"
+    )
+    assert the_line("BertModel (BertModelTest) [", *results).endswith("static]: failed · off")
+
+
+def test_two_test_classes_of_one_name_are_told_by_their_files() -> None:
+    hosts = ("a.py::BertTest", "b.py::BertTest")
+    results = [row("BertModel", test_class=test_class) for test_class in hosts]
+    assert the_line("BertModel (a.py", *results) == "BertModel (a.py::BertTest) passed"
 
 
 def test_a_pass_that_proves_nothing_is_said() -> None:
