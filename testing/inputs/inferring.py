@@ -27,6 +27,7 @@ _A_PYTHON_VALUE: Final = "a Python value is a constant of the program"
 _A_HEAD_MASK: Final = "it belongs to the heads and not to the data"
 _A_STRUCTURE: Final = "it states sizes that other inputs must agree with"
 _ONE_VALUE: Final = "its domain has a single value"
+_NO_ROOM: Final = "the special tokens of a sample leave no room for padding"
 
 
 def infer_domains(example: Mapping[str, Any], config: Any = None) -> tuple[int, dict[str, Domain]]:
@@ -88,13 +89,26 @@ class _Inference:
     def _integer(self, path: str) -> Domain:
         leaf = self.tensors[path]
         if _is_padding(path, leaf):
-            return Domain(Kind.MASK, **self._place(path))
-        if _TOKENS.fullmatch(path) and not _NO_TOKENS.fullmatch(path):
+            return self._mask(path)
+        if _is_tokens(path):
             return self._tokens(path)
-        mask = self._mask_of(path)
-        if _POSITIONS.fullmatch(path) and mask and leaf.shape == self.tensors[mask].shape:
+        mask = self._mask_of_each(path)
+        if _POSITIONS.fullmatch(path) and mask:
             return Domain(Kind.POSITIONS, mask=mask, **self._place(path))
         return self._index(path)
+
+    def _mask(self, path: str) -> Domain:
+        length = self.tensors[path].shape[-1]
+        shortest = max(1, length // 2, self._longest_runs(path))
+        if shortest >= length:
+            return self._fixed(path, _NO_ROOM)
+        return Domain(Kind.MASK, shortest=shortest, **self._place(path))
+
+    def _longest_runs(self, mask: str) -> int:
+        """The most counted tokens in a sample of the ids under a mask."""
+        ids = [p for p in self.tensors if _is_tokens(p) and self._mask_of_each(p) == mask]
+        counts = [sum(len(run.tokens) for run in self._tokens(path).runs) for path in ids]
+        return max(counts, default=0)
 
     def _index(self, path: str) -> Domain:
         leaf = self.tensors[path]
@@ -124,7 +138,7 @@ class _Inference:
             high=high,
             pad=pad,
             excluded=frozenset(self.special.values()),
-            mask=self._mask_of(path),
+            mask=self._mask_of_each(path),
             runs=self._runs(leaf, pad),
             **self._place(path),
         )
@@ -163,6 +177,11 @@ class _Inference:
                 return full if leaf.shape[: mask.ndim] == mask.shape else None
         return None
 
+    def _mask_of_each(self, path: str) -> str | None:
+        """Path of the mask that says of each element of a leaf whether it is padding."""
+        mask = self._mask_of(path)
+        return mask if mask and self.tensors[mask].shape == self.tensors[path].shape else None
+
     def _fixed(self, path: str, reason: str) -> Domain:
         value = self.tensors[path].clone()
         return Domain(Kind.FIXED, value=value, reason=reason, **self._place(path))
@@ -175,6 +194,10 @@ class _Inference:
             return {"shape": tuple(leaf.shape), "dtype": leaf.dtype, "batched": False}
         rows = len(leaf) // self.batch_size
         return {"shape": tuple(leaf.shape[1:]), "dtype": leaf.dtype, "rows": rows}
+
+
+def _is_tokens(path: str) -> bool:
+    return bool(_TOKENS.fullmatch(path) and not _NO_TOKENS.fullmatch(path))
 
 
 def _is_padding(path: str, leaf: torch.Tensor) -> bool:

@@ -11,6 +11,7 @@ import torch
 from exporters.tree import substitute, tensor_leaves
 from testing.inputs.domains import Domain, Kind
 from testing.inputs.inferring import infer_domains
+from testing.inputs.padding import padded
 from testing.inputs.sampling import FAMILIES, TRACED, sample
 
 __all__ = ["SampledInputs"]
@@ -62,7 +63,7 @@ class SampledInputs:
 
     @classmethod
     def infer(cls, example: Mapping[str, Any], config: Any = None, seed: int = 0) -> SampledInputs:
-        """Inputs like `example`, which stays the traced set.
+        """Inputs like `example`, which stays the traced set but for padding where it has none.
 
         Args:
             example: Keyword inputs of a forward; nested values and caches may hold tensors.
@@ -72,8 +73,10 @@ class SampledInputs:
         Raises:
             ValueError: The example holds no tensor.
         """
-        batch_size, domains = infer_domains(example, config)
-        return cls(domains, batch_size, seed, example)
+        # One by one: a tensor that is given twice becomes two, which then can differ.
+        own = {name: copy.deepcopy(value) for name, value in example.items()}
+        batch_size, domains = infer_domains(own, config)
+        return cls(domains, batch_size, seed, padded(own, domains, batch_size, seed))
 
     @property
     def domains(self) -> Mapping[str, Domain]:

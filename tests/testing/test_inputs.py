@@ -270,10 +270,11 @@ class TestInferred:
         fresh = SampledInputs.infer(self.example(), self.config).fresh("noise")
         assert fresh["use_cache"] is False
 
-    def test_masks_of_ones_leave_no_unpadded_family(self) -> None:
-        example = self.example()
-        example["attention_mask"].fill_(1)
-        assert "unpadded" not in SampledInputs.infer(example, self.config).families
+    def test_ids_of_several_codebooks_follow_no_mask_of_positions(self) -> None:
+        example = {"input_ids": torch.ones(2, 6, 4).long(), "attention_mask": torch.ones(2, 6)}
+        inputs = SampledInputs.infer(example, self.config)
+        assert torch.equal(inputs.traced()["input_ids"], example["input_ids"])
+        assert inputs.fresh("noise")["input_ids"].shape == (2, 6, 4)
 
     def test_a_cache_is_refilled_at_any_batch_size(self) -> None:
         cache = DynamicCache()
@@ -300,3 +301,94 @@ class TestInferred:
     def test_without_a_tensor_there_is_no_batch(self) -> None:
         with pytest.raises(ValueError, match="no input with a batch axis among use_cache"):
             SampledInputs.infer({"use_cache": True})
+
+
+class TestInferredFromMasksOfOnes:
+    """What transformers' own testers give, and what sdpa drops from a trace."""
+
+    config = SimpleNamespace(vocab_size=99, pad_token_id=1, eos_token_id=EOS, image_token_id=IMAGE)
+
+    def example(self, batch_size: int = 3, dtype: torch.dtype = torch.long) -> dict[str, Any]:
+        ids = torch.arange(10, 10 + 7 * batch_size).view(batch_size, 7)
+        mask = torch.ones(batch_size, 7, dtype=dtype)
+        return {"input_ids": ids, "attention_mask": mask, "token_type_ids": ids % 2}
+
+    @pytest.mark.parametrize("dtype", [torch.long, torch.bool, torch.float])
+    @pytest.mark.parametrize("batch_size", [1, 2, 3])
+    def test_the_trace_is_padded_on_the_right(self, batch_size: int, dtype: torch.dtype) -> None:
+        traced = SampledInputs.infer(self.example(batch_size, dtype), self.config).traced()
+        mask = traced["attention_mask"]
+        assert mask.dtype is dtype
+        assert not mask.all()
+        assert mask.any(1).all()
+        assert (mask.int().diff(dim=1) <= 0).all()
+
+    def test_the_ids_have_the_pad_token_there_and_nothing_else_changes(self) -> None:
+        example = self.example()
+        traced = SampledInputs.infer(example, self.config).traced()
+        real = traced["attention_mask"].bool()
+        assert torch.equal(traced["input_ids"], example["input_ids"].masked_fill(~real, 1))
+        assert torch.equal(traced["token_type_ids"], example["token_type_ids"])
+        assert example["attention_mask"].all()
+
+    def test_fresh_sets_are_padded_elsewhere_and_unpadded(self) -> None:
+        inputs = SampledInputs.infer(self.example(), self.config)
+        traced, noise = inputs.traced()["attention_mask"], inputs.fresh("noise")["attention_mask"]
+        assert not noise.all()
+        assert not torch.equal(noise, traced)
+        assert inputs.fresh("unpadded")["attention_mask"].all()
+
+    def test_a_mask_with_zeros_stays_beside_one_that_is_padded(self) -> None:
+        example = self.example()
+        example["attention_mask"][0, :2] = 0
+        ids, ones = example["input_ids"] + 1, torch.ones(3, 7)
+        example |= {"decoder_input_ids": ids, "decoder_attention_mask": ones}
+        traced = SampledInputs.infer(example, self.config).traced()
+        assert torch.equal(traced["attention_mask"], example["attention_mask"])
+        assert torch.equal(traced["input_ids"], example["input_ids"])
+        assert not traced["decoder_attention_mask"].all()
+        padding = traced["decoder_attention_mask"] == 0
+        assert torch.equal(traced["decoder_input_ids"] == 1, padding)
+
+    def test_one_tensor_under_two_names_is_padded_as_two(self) -> None:
+        example = self.example()
+        example["decoder_attention_mask"] = example["attention_mask"]
+        example["decoder_input_ids"] = example["input_ids"]
+        traced = SampledInputs.infer(example, self.config).traced()
+        for prefix in ("", "decoder_"):
+            padding = traced[f"{prefix}attention_mask"] == 0
+            assert torch.equal(traced[f"{prefix}input_ids"] == 1, padding)
+
+    def test_tokens_that_every_sample_has_are_not_padded_away(self) -> None:
+        """Bart looks for as many ends in every sample, a model of images for as many images."""
+        example = self.example()
+        example["input_ids"][:, 2:4] = IMAGE
+        example["input_ids"][:, -1] = EOS
+        inputs = SampledInputs.infer(example, self.config)
+        for family, given in [("traced", inputs.traced()), *every_fresh(inputs)]:
+            ids, lengths = given["input_ids"], given["attention_mask"].sum(1)
+            assert (ids == IMAGE).sum(1).tolist() == [2, 2, 2], family
+            assert (ids[torch.arange(3), lengths - 1] == EOS).all(), family
+
+    def test_more_of_them_than_half_a_sample_leave_less_padding(self) -> None:
+        example = self.example()
+        example["input_ids"][:, :6] = IMAGE
+        del example["token_type_ids"]  # alternates, as the only two masks do
+        inputs = SampledInputs.infer(example, self.config)
+        for family, given in [("traced", inputs.traced()), *every_fresh(inputs)]:
+            assert (given["input_ids"] == IMAGE).sum(1).tolist() == [6, 6, 6], family
+
+    def test_where_they_leave_none_the_mask_is_listed(self) -> None:
+        example = self.example()
+        example["input_ids"][:] = IMAGE
+        inputs = SampledInputs.infer({**example, "x": torch.randn(3, 2)}, self.config)
+        assert inputs.traced()["attention_mask"].all()
+        assert "no room for padding" in inputs.unchanged["attention_mask"]
+
+    def test_choices_are_padded_each(self) -> None:
+        example = {
+            name: leaf.unsqueeze(1).repeat(1, 4, 1) for name, leaf in self.example().items()
+        }
+        traced = SampledInputs.infer(example, self.config).traced()
+        assert len(set(traced["attention_mask"].sum(-1).flatten().tolist())) > 1
+        assert torch.equal(traced["input_ids"] == 1, traced["attention_mask"] == 0)
