@@ -19,6 +19,7 @@ from testing.subject import Inputs
 __all__ = ["Kind", "Run", "Trial", "changed_leaves", "other_weights", "plan", "run_once"]
 
 _FACTOR: Final = 0.8
+_OFFSET: Final = 0.02
 
 
 class Kind(Enum):
@@ -100,16 +101,25 @@ def other_weights(model: torch.nn.Module) -> torch.nn.Module:
     """A copy of the model in which every floating parameter and buffer has other values.
 
     Each value is multiplied by a random factor between 0.8 and 1: signs, zeros and ties stay,
-    variances stay positive, and masks filled with the lowest value do not overflow.
+    variances stay positive, and masks filled with the lowest value do not overflow. A parameter
+    that is zero throughout, as most biases are at first, gets values of at most 0.02 instead; a
+    buffer of zeros stays, since it may be a mask.
     """
     twin = copy.deepcopy(model)
     generator = torch.Generator().manual_seed(SEED)
     with torch.no_grad():
-        for tensor in [*twin.parameters(), *twin.buffers()]:
-            if tensor.is_floating_point() and not _repeats_memory(tensor):
-                factors = torch.rand(tensor.shape, generator=generator)
-                tensor.mul_((_FACTOR + (1 - _FACTOR) * factors).to(tensor))
+        for tensor in filter(_can_change, [*twin.parameters(), *twin.buffers()]):
+            factors = torch.rand(tensor.shape, generator=generator)
+            tensor.mul_((_FACTOR + (1 - _FACTOR) * factors).to(tensor))
+        for tensor in filter(_can_change, twin.parameters()):
+            if not tensor.any():
+                offsets = torch.rand(tensor.shape, generator=generator) * 2 - 1
+                tensor.add_((_OFFSET * offsets).to(tensor))
     return twin
+
+
+def _can_change(tensor: torch.Tensor) -> bool:
+    return tensor.is_floating_point() and not _repeats_memory(tensor)
 
 
 def _repeats_memory(tensor: torch.Tensor) -> bool:

@@ -55,6 +55,19 @@ def test_other_weights_differ_and_keep_ties_signs_integers_and_the_model():
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
 
 
+def test_other_weights_are_not_zero_where_a_whole_parameter_was():
+    model = nn.Linear(4, 8)
+    nn.init.zeros_(model.bias)
+    model.weight.data[0] = 0
+    model.register_buffer("mask", torch.zeros(4))
+    twin = other_weights(model)
+    assert 0 < float(twin.bias.detach().abs().max()) <= 0.02
+    assert len(twin.bias.unique()) == 8
+    assert not twin.weight[0].any()
+    assert not twin.mask.any()
+    assert not model.bias.any()
+
+
 def test_run_leaves_its_inputs_alone_and_tells_what_the_call_changed_b27():
     inputs = {"x": torch.zeros(3), "cache": [torch.zeros(1)], "flag": True}
 
