@@ -43,6 +43,12 @@ class ExportTesterMixin(_TestCase):
     It stands before ``unittest.TestCase`` among the bases, also in transformers' own test
     classes. ``setUp`` and ``tearDown`` run around the export, in the process where that happens.
 
+    A test class that names no model class, itself or through its bases, has one failing
+    ``test_export`` that says so. Two things are bases for others and not empty by mistake: what is
+    no ``unittest.TestCase`` has no test, and what other test classes derive from is skipped; that
+    is asked when it runs, after collection has defined them all. So is what says
+    ``test_torch_exportable = False``.
+
     Attributes:
         all_model_classes: Classes or names of classes; where it is None, those of `model_type`,
             else those that `model_tester_class` holds.
@@ -66,7 +72,7 @@ class ExportTesterMixin(_TestCase):
 
     def run(self, result: unittest.TestResult | None = None) -> unittest.TestResult | None:
         """Run the test; an export leaves ``setUp`` and ``tearDown`` to the process it runs in."""
-        if export_case_of(self) is not None:
+        if hasattr(getattr(type(self), self._testMethodName, None), _CASE):
             self._export_result = result
             self.setUp = self.tearDown = _nothing  # type: ignore[method-assign]
         return super().run(result)
@@ -116,6 +122,9 @@ def _generate_tests(cls: type[ExportTesterMixin]) -> None:
         tests[_WITHOUT_CLASSES] = _skipping(str(error))
     except UnknownModelTypeError as error:
         tests[_WITHOUT_CLASSES] = _failing(str(error))
+    else:
+        if not classes and issubclass(cls, unittest.TestCase):
+            tests[_WITHOUT_CLASSES] = _naming_nothing()
     place = _place(cls)
     for name, test in tests.items():
         if _is_free(cls, name):
@@ -176,6 +185,32 @@ def _failing(reason: str) -> Callable[..., None]:
 
     setattr(test, _CASE, None)
     return test
+
+
+def _naming_nothing() -> Callable[..., None]:
+    def test(self: unittest.TestCase) -> None:
+        cls = type(self)
+        reason = _reason_to_name_nothing(cls)
+        if reason:
+            self.skipTest(reason)
+        pytest.fail(
+            f"{cls.__qualname__} names no model class, so that it exports nothing: set model_type "
+            "or all_model_classes. A base that only others fill in leaves unittest.TestCase to "
+            "them.",
+            pytrace=False,
+        )
+
+    setattr(test, _CASE, None)
+    return test
+
+
+def _reason_to_name_nothing(cls: type) -> str | None:
+    """Why a test class is right to name no model class; None where it is a mistake."""
+    heirs: list[type] = cls.__subclasses__()
+    if heirs:
+        heir = heirs[0].__qualname__
+        return f"a base that names no model class; its subclasses do, such as {heir}"
+    return _waiver(cls)
 
 
 def _is_free(cls: type, name: str) -> bool:

@@ -155,6 +155,58 @@ def test_a_subclass_of_no_test_case_has_tests_for_its_heirs() -> None:
     assert len(generated(made(shared, unittest.TestCase))) == 2
 
 
+def ended(test_class: type) -> tuple[str, str]:
+    """How ``test_export`` of a class ends, and what it says."""
+    result = unittest.TestResult()
+    test_class("test_export").run(result)
+    found = [("failed", said) for _, said in result.errors + result.failures]
+    found += [("skipped", said) for _, said in result.skipped]
+    (only,) = found
+    return only
+
+
+@pytest.mark.parametrize("attributes", [{}, {"all_model_classes": ()}])
+def test_a_test_class_that_names_nothing_is_one_failing_test(attributes: dict[str, Any]) -> None:
+    nothing = made(**attributes)
+    assert generated(nothing) == ["test_export"]
+    outcome, said = ended(nothing)
+    assert outcome == "failed"
+    assert "MadeTest names no model class" in said
+    assert "set model_type or all_model_classes" in said
+
+
+def test_what_other_test_classes_derive_from_may_name_nothing() -> None:
+    base = made(all_model_classes=())
+    heir = made(base, all_model_classes=("BertModel",))
+    assert ended(base)[0] == "skipped"
+    assert "test_export" not in generated(heir)
+
+
+def test_an_heir_that_names_nothing_either_fails() -> None:
+    heir = made(made())
+    assert ended(heir)[0] == "failed"
+
+
+def test_a_base_that_is_no_test_case_may_name_nothing() -> None:
+    base = made(ExportTesterMixin, all_model_classes=())
+    assert generated(base) == []
+    assert ended(made(base, unittest.TestCase))[0] == "failed"
+
+
+def test_a_test_class_that_waives_its_exports_may_name_nothing() -> None:
+    assert ended(made(test_torch_exportable=False)) == (
+        "skipped",
+        "MadeTest.test_torch_exportable = False",
+    )
+
+
+def test_the_set_up_of_a_base_is_not_run_to_say_that_it_names_nothing() -> None:
+    def set_up(self: Any) -> None:
+        raise ValueError("model_tester_class is not set")
+
+    assert "names no model class" in ended(made(setUp=set_up))[1]
+
+
 def test_a_false_that_transformers_has_by_default_waives_nothing() -> None:
     from testing.mixin import _waiver
 
