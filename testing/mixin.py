@@ -314,10 +314,16 @@ def _raise_outcome(result: CaseResult, session: Session, *, is_pytest: bool) -> 
         return
     if result.outcome.is_failure:
         rerun = rerun_command(result.case_id, session.settings)
-        message = explanation(result, rerun)
+        message = explanation(result, rerun, _place_of_entry(result, session))
         if is_pytest:
             pytest.fail(message, pytrace=False)
         raise AssertionError(message)
     if result.outcome is Outcome.XFAILED and is_pytest:
         pytest.xfail(skip_text(result))
     raise unittest.SkipTest(skip_text(result))
+
+
+def _place_of_entry(result: CaseResult, session: Session) -> str | None:
+    if result.scope is None:
+        return None
+    return session.registry.place_of_skip(result.scope, result.model_class)

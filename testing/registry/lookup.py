@@ -107,6 +107,20 @@ class Registry:
         """The entry under exactly this scope and name, whether or not its ``when`` holds."""
         return self._by_key.get((table, scope, model_class))
 
+    def place_of_skip(self, scope: str, model_class: str) -> str | None:
+        """``skips.py:35``, where the entry under exactly this scope and name is; None without it.
+
+        Args:
+            scope: The scope as results have it.
+            model_class: Name of the class.
+        """
+        entry = self.find(EXPORT_SKIPS, Scope.parse(scope), model_class)
+        if entry is None:
+            return None
+        here = Path.cwd()
+        path = self.path.relative_to(here) if self.path.is_relative_to(here) else self.path
+        return f"{path}:{entry.line}"
+
     def _applies(self, entry: Entry, component: str | None) -> bool:
         if not isinstance(entry.value, Skip):
             return True

@@ -22,12 +22,13 @@ def headline(result: CaseResult) -> str:
     return readable(" · ".join(part for part in parts if part))
 
 
-def explanation(result: CaseResult, rerun: str) -> str:
+def explanation(result: CaseResult, rerun: str, entry: str | None = None) -> str:
     """The headline, every fact that is known, the whole message, and how to run it alone.
 
     Args:
         result: A result that ended in failure.
         rerun: The command that runs this case alone.
+        entry: ``file:line`` of the entry that skips the case, where it is known.
     """
     op_source = f" ({result.op_source})" if result.op_source else ""
     exit_code = None if result.exit_code is None else str(result.exit_code)
@@ -40,6 +41,7 @@ def explanation(result: CaseResult, rerun: str) -> str:
         "baked in": "; ".join(result.baked_reads) or None,
         "patches": ", ".join(result.patches) or None,
         "entry": result.scope and f"scope {result.scope}: {result.reason}",
+        "stale": _what_to_delete(result, entry),
     }
     lines = [f"  {name + ':':<10} {value}" for name, value in facts.items() if value]
     message = result.message or ""
@@ -71,6 +73,16 @@ def rerun_command(case_id: str, settings: RunSettings) -> str:
     options += ["--slow"] if settings.slow else []
     options += ["--run-skipped"] if settings.run_skipped else []
     return " ".join(["pytest", shlex.quote(case_id), *options])
+
+
+def _what_to_delete(result: CaseResult, entry: str | None) -> str | None:
+    if result.outcome is not Outcome.XPASSED:
+        return None
+    where = f" at {entry}" if entry else ""
+    return (
+        f"the case passes; delete the entry of {result.model_class}{where}, or narrow its scope "
+        "if other cases still need it"
+    )
 
 
 def _op(result: CaseResult) -> str | None:

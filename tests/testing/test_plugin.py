@@ -176,6 +176,7 @@ def test_run_skipped_tells_needed_from_stale(project: pytest.Pytester) -> None:
     result = run(project, *options, *with_skips(project, text))
     result.assert_outcomes(xfailed=1, failed=1, skipped=1, deselected=9)
     result.stdout.fnmatch_lines(["*CvtModel*: xpassed*scope neuron.static is stale, delete it"])
+    result.stdout.fnmatch_lines(["*delete the entry of CvtModel at my_skips.py:2, or narrow*"])
     found = {row.model_class: row.outcome.value for row in rows(project.path / "r").values()}
     assert found == {
         "CvtModel": "xpassed",

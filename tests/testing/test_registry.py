@@ -284,3 +284,13 @@ def test_the_registry_imports_neither_torch_nor_transformers() -> None:
         "sys.exit(bool({'torch', 'transformers'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+
+
+def test_an_entry_is_found_by_file_and_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry = load(tmp_path, 'EXPORT_SKIPS = {"neuron": {\n    "BertModel": "dies"}}\n')
+    assert registry.place_of_skip("neuron", "BertModel") == f"{tmp_path / 'skips.py'}:2"
+    monkeypatch.chdir(tmp_path)
+    assert registry.place_of_skip("neuron", "BertModel") == "skips.py:2"
+    assert registry.place_of_skip("neuron.static", "BertModel") is None

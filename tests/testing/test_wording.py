@@ -44,6 +44,17 @@ def test_the_explanation_keeps_every_line_of_the_message() -> None:
     assert text.endswith("run it alone: pytest x")
 
 
+def test_a_stale_entry_says_what_to_delete_and_where() -> None:
+    stale = result("xpassed", scope="neuron", reason="died in trace")
+    told = "stale:     the case passes; delete the entry of YolosModel at skips.py:7, or narrow"
+    assert told in explanation(stale, "pytest x", "skips.py:7")
+    assert "delete the entry of YolosModel, or narrow" in explanation(stale, "pytest x")
+
+
+def test_an_entry_that_is_needed_is_not_called_stale() -> None:
+    assert "stale" not in explanation(result(scope="neuron", reason="died"), "pytest x", "s.py:7")
+
+
 def test_a_skip_tells_scope_and_reason() -> None:
     skipped = result("skipped", scope="neuron.static", reason="dies in trace")
     assert skip_text(skipped) == "scope neuron.static: dies in trace"
