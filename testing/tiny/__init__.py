@@ -8,6 +8,7 @@ from testing.tiny.errors import (
     ConfigDefaultsError,
     MissingPackageError,
     NoTinyModelError,
+    NotAModelClassError,
     UnknownModelClassError,
 )
 
@@ -18,6 +19,7 @@ __all__ = [
     "ConfigDefaultsError",
     "MissingPackageError",
     "NoTinyModelError",
+    "NotAModelClassError",
     "UnknownModelClassError",
     "build",
 ]

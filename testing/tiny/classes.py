@@ -8,7 +8,11 @@ from typing import Any
 import transformers
 
 from testing import auto_classes
-from testing.tiny.errors import MissingPackageError, UnknownModelClassError
+from testing.tiny.errors import (
+    MissingPackageError,
+    NotAModelClassError,
+    UnknownModelClassError,
+)
 
 __all__ = ["load_class"]
 
@@ -19,6 +23,7 @@ def load_class(name: str) -> Any:
     Raises:
         UnknownModelClassError: transformers has no such class.
         MissingPackageError: It stands for a class whose packages are not installed.
+        NotAModelClassError: It is an auto class, a layer or another thing without configuration.
     """
     found = getattr(transformers, name, None) or _from_its_module(name)
     if found is None:
@@ -27,6 +32,8 @@ def load_class(name: str) -> Any:
     backends = getattr(found, "_backends", None)
     if backends:
         raise MissingPackageError(name, ", ".join(backends))
+    if getattr(found, "config_class", None) is None:
+        raise NotAModelClassError(name, is_auto=hasattr(found, "_model_mapping"))
     return found
 
 

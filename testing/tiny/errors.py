@@ -6,6 +6,7 @@ __all__ = [
     "ConfigDefaultsError",
     "MissingPackageError",
     "NoTinyModelError",
+    "NotAModelClassError",
     "UnknownModelClassError",
 ]
 
@@ -20,6 +21,17 @@ class UnknownModelClassError(NoTinyModelError):
     def __init__(self, name: str, nearest: list[str]) -> None:
         hint = f"; nearest: {', '.join(nearest)}" if nearest else ""
         super().__init__(f"transformers has no model class {name!r}{hint}")
+
+
+class NotAModelClassError(NoTinyModelError):
+    """transformers has the class, but no configuration makes a model of it."""
+
+    def __init__(self, name: str, is_auto: bool) -> None:
+        if is_auto:
+            why = "stands for whichever class a configuration or checkpoint names; name that class"
+        else:
+            why = "has no config_class; name a class that has one, such as BertModel"
+        super().__init__(f"{name} is no model class of transformers: it {why}")
 
 
 class ConfigDefaultsError(NoTinyModelError):

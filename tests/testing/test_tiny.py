@@ -30,6 +30,7 @@ from testing.tiny import (
     ConfigDefaultsError,
     MissingPackageError,
     NoTinyModelError,
+    NotAModelClassError,
     UnknownModelClassError,
     build,
     builder,
@@ -178,6 +179,19 @@ class TestBuild:
     def test_an_unknown_class_is_an_error_that_names_the_nearest(self) -> None:
         with pytest.raises(UnknownModelClassError, match="'BertModle'; nearest: BertModel"):
             build("BertModle")
+
+    @pytest.mark.parametrize(
+        ("name", "why"),
+        [
+            ("AutoModel", "stands for whichever class a configuration"),
+            ("AutoModelForMaskedLM", "stands for whichever class a configuration"),
+            ("BertLayer", "has no config_class"),
+            ("PreTrainedModel", "has no config_class"),
+        ],
+    )
+    def test_what_is_no_model_class_is_an_error_that_says_why(self, name: str, why: str) -> None:
+        with pytest.raises(NotAModelClassError, match=f"{name} is no model class .*: it {why}"):
+            build(name)
 
     def test_a_missing_package_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
         class NeedsTimm:
