@@ -65,12 +65,12 @@ def declared_classes(test_class: type) -> tuple[ModelClass, ...]:
 
 
 def unknown_class(name: str) -> str | None:
-    """What to say of a class that the installed transformers does not have; None if it has it."""
+    """What to say of what is no model class of the installed transformers; None if it is one."""
     if name in auto_classes.known_classes() or auto_classes.module_of(name):
         return None
     close = ", ".join(auto_classes.nearest(name))
     hint = f"; nearest: {close}" if close else ""
-    return f"transformers has no class {name!a}{hint}"
+    return f"transformers has no model class {name!a}{hint}"
 
 
 def _of_tester(tester: type | None) -> Iterator[type | str]:

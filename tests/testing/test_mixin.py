@@ -14,7 +14,7 @@ import pytest
 import exporters
 from testing.cases import ExportCase
 from testing.mixin import ExportTesterMixin, export_case_of
-from testing.model_classes import DuplicateModelClassError, declared_classes
+from testing.model_classes import DuplicateModelClassError, declared_classes, unknown_class
 from tests.testing import stubs
 
 ROOT = Path(__file__).parents[2]
@@ -121,6 +121,12 @@ def test_a_test_written_by_hand_keeps_its_name() -> None:
     by_hand = test_neuron_export_static_BertModel
     test_class = made(all_model_classes=("BertModel",), **{by_hand.__name__: by_hand})
     assert vars(test_class)[by_hand.__name__] is by_hand
+
+
+def test_what_transformers_has_and_is_no_model_is_called_no_model_class() -> None:
+    assert unknown_class("RobertaConfig") == (
+        "transformers has no model class 'RobertaConfig'; nearest: RobertaModel"
+    )
 
 
 # B45: two tests of one name are told when they are collected.

@@ -328,7 +328,9 @@ def test_a_class_that_transformers_lacks_fails_and_names_the_nearest(
     host(project, "BertModle", "CvtModel")
     result = run(project, "-k", "static", *NEURON)
     result.assert_outcomes(passed=1, failed=1, deselected=6)
-    result.stdout.fnmatch_lines(["*transformers has no class 'BertModle'; nearest: BertModel*"])
+    result.stdout.fnmatch_lines(
+        ["*transformers has no model class 'BertModle'; nearest: BertModel*"]
+    )
 
 
 def test_a_model_type_that_transformers_lacks_is_one_failing_test(
