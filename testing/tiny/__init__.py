@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from testing.tiny.errors import (
     ConfigDefaultsError,
     MissingPackageError,
-    NoTinyModelError,
     NotAModelClassError,
+    NoTinyModelError,
     UnknownModelClassError,
 )
 

@@ -29,8 +29,8 @@ from testing.subject import Subject
 from testing.tiny import (
     ConfigDefaultsError,
     MissingPackageError,
-    NoTinyModelError,
     NotAModelClassError,
+    NoTinyModelError,
     UnknownModelClassError,
     build,
     builder,
