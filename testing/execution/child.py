@@ -7,6 +7,7 @@ import unittest
 from collections.abc import Callable
 from dataclasses import replace
 from functools import reduce
+from types import ModuleType
 from typing import Any, Final
 
 import pytest
@@ -17,11 +18,22 @@ from testing.isolation import ModuleSpec, load_module
 from testing.results import CaseResult, Outcome
 from testing.settings import CaseRequest
 
-__all__ = ["main", "run_case"]
+__all__ = ["UnreachableTestClassError", "main", "run_case"]
 
 _SKIPS: Final = (unittest.SkipTest, pytest.skip.Exception)
 # A SystemExit of a model's code is a fault of the model; Ctrl-C is not.
 _FAULTS: Final = (Exception, SystemExit, pytest.fail.Exception)
+
+
+class UnreachableTestClassError(LookupError):
+    """A test class does not stand in its module under its own name, where a child looks for it."""
+
+    def __init__(self, name: str, module: str) -> None:
+        super().__init__(
+            f"{name} cannot be found by the process that runs the case, which imports {module} "
+            "and takes the class by its name; define it at the top of the module, outside any "
+            "function"
+        )
 
 
 def main(payload: dict[str, Any], report: Callable[[str], None]) -> dict[str, Any]:
@@ -72,7 +84,7 @@ class _Host:
     def set_up(self) -> None:
         self._enter("import")
         module = load_module(ModuleSpec(self._request.module, self._request.path))
-        test_class: Any = reduce(getattr, self._request.test_class.split("."), module)
+        test_class = _class_in(module, self._request.test_class)
         self._enter("setup")
         self._test = test_class(self._request.test_method)
         self._ends.append(test_class.doClassCleanups)
@@ -119,6 +131,13 @@ class _Host:
         return CaseResult.of(
             self._request.case, self._request.case_id, outcome, stage=self._stage, **values
         )
+
+
+def _class_in(module: ModuleType, name: str) -> Any:
+    try:
+        return reduce(getattr, name.split("."), module)
+    except AttributeError:
+        raise UnreachableTestClassError(name, module.__name__) from None
 
 
 def _with_trouble(result: CaseResult, trouble: CaseResult) -> CaseResult:

@@ -152,6 +152,16 @@ class SetUpExits(Host):
         sys.exit(3)
 
 
+def made_in_a_function() -> type[Host]:
+    class Inner(Host):
+        pass
+
+    return Inner
+
+
+Made = made_in_a_function()
+
+
 class ReportsItsProcess(Host):
     def setUp(self) -> None:
         raise RuntimeError(

@@ -136,6 +136,16 @@ def test_child_has_the_environment_of_its_backend() -> None:
     assert f"pid {os.getpid()} " not in result.message
 
 
+@pytest.mark.parametrize("name", ["made_in_a_function.<locals>.Inner", "NoSuchTest"])
+def test_a_test_class_that_a_child_cannot_find_is_told_so(name: str) -> None:
+    result = runner.execute(request(test_class=name))
+
+    assert (result.outcome, result.stage) == (Outcome.FAILED, "import")
+    assert result.message is not None
+    assert result.message.startswith(f"UnreachableTestClassError: {name} cannot be found")
+    assert "define it at the top of the module, outside any function" in result.message
+
+
 # --- the course of a case, in this process ---
 
 
@@ -149,7 +159,7 @@ def test_child_has_the_environment_of_its_backend() -> None:
         ("Passes", "SetUpSkips", Outcome.SKIPPED, "setup", None),
         ("Passes", "SetUpExits", Outcome.FAILED, "setup", "SystemExit: 3"),
         ("Passes", "TearDownRaises", Outcome.FAILED, "teardown", "RuntimeError: cannot clean up"),
-        ("Passes", "NoSuchClass", Outcome.FAILED, "import", "AttributeError"),
+        ("Passes", "NoSuchClass", Outcome.FAILED, "import", "UnreachableTestClassError"),
     ],
 )
 def test_python_faults_become_results_with_their_stage(
