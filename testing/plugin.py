@@ -146,7 +146,7 @@ def _check(settings: RunSettings) -> None:
 
 def _unknown(what: str, name: str, known: list[str]) -> str:
     close = difflib.get_close_matches(name, known, n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
+    hint = f"; did you mean {close[0]!r}?" if close else "."
     return f"no {what} is called {name!a}{hint} There are: {', '.join(known)}."
 
 

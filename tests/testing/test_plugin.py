@@ -201,6 +201,7 @@ TOLERANCES = {"neuron.static": {"CvtModel": Tolerance(1e-2, 1e-3, reason="bf16")
     ("options", "says"),
     [
         (["--backend", "nueron"], "no backend is called 'nueron'; did you mean 'neuron'?"),
+        (["--backend", ""], "no backend is called ''. There are: neuron"),
         (["--trace-patches", "weightnorm"], "did you mean 'weight_norm'?"),
         (["--results", "a_file"], "results directory * cannot be written"),
         (["-o", "export_skips=broken.py"], "broken.py:1: unknown facet 'nueron'"),
