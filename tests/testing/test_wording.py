@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import shlex
 
+import pytest
+
 from testing.cases import ExportCase
+from testing.faults import readable
 from testing.reports.wording import explanation, headline, rerun_command, skip_text
 from testing.results import CaseResult, Outcome
 from testing.settings import RunSettings
@@ -39,9 +42,48 @@ def test_the_explanation_keeps_every_line_of_the_message() -> None:
     text = explanation(
         result(message="first\nsecond", baked_reads=["aten::item of x"]), "pytest x"
     )
-    assert "\nfirst\nsecond\n" in text
+    assert "failed · first\nsecond\n" in text
     assert "baked in:  aten::item of x" in text
     assert text.endswith("run it alone: pytest x")
+
+
+UNLOWERED = result(
+    stage="export",
+    op="aten::im2col",
+    operand="(2, 8) float32 derived from parameter conv.weight",
+    source="modeling_convbert.py:321",
+    message=(
+        "UnloweredOpError: aten::im2col would read a value that does not exist while tracing in "
+        "module conv at modeling_convbert.py:321: (2, 8) float32 derived from parameter "
+        "conv.weight. It needs a lowering or a trace patch; on Neuron it kills the process."
+    ),
+)
+
+
+@pytest.mark.parametrize("fact", ["aten::im2col", "parameter conv.weight", "convbert.py:321"])
+def test_each_fact_of_a_refused_op_is_said_once(fact: str) -> None:
+    assert explanation(UNLOWERED, "pytest x").count(fact) == 1
+
+
+def test_what_a_refused_op_needs_is_said_without_the_facts() -> None:
+    assert headline(UNLOWERED).endswith(
+        " · UnloweredOpError: the op would read a value that does not exist while tracing in "
+        "module conv. It needs a lowering or a trace patch; on Neuron it kills the process."
+    )
+
+
+def test_a_message_that_was_cut_within_the_operand_does_not_repeat_it() -> None:
+    operand = "derived from " + ", ".join(f"parameter layer.{n}" for n in range(500))
+    message = f"UnloweredOpError: aten::im2col would read a value: {operand}"
+    cut = result(op="aten::im2col", operand=operand, message=readable(message))
+    text = explanation(cut, "pytest x")
+    assert text.count("parameter layer.99,") == 1
+    assert "UnloweredOpError: the op would read a value\n" in text
+
+
+def test_the_message_of_an_error_keeps_what_no_column_has() -> None:
+    said = "RuntimeError: aten::im2col has no such argument at modeling_convbert.py:321"
+    assert headline(result(op="aten::im2col", operand="x", message=said)).endswith(said)
 
 
 def test_a_stale_entry_says_what_to_delete_and_where() -> None:
