@@ -113,17 +113,24 @@ class SampledInputs:
         drawn: dict[str, torch.Tensor] = {}
         for salt in range(_REDRAWS):
             drawn = sample(self._tensor_domains(), family, batch_size, self.seed, salt)
-            if not self._repeated(drawn):
+            if not self._repeated(family, drawn):
                 return drawn
-        raise ValueError(f"{family}: {', '.join(self._repeated(drawn))} cannot differ; say why")
+        names = ", ".join(self._repeated(family, drawn))
+        raise ValueError(f"{family}: {names} cannot differ; say why")
 
-    def _repeated(self, drawn: Mapping[str, torch.Tensor]) -> list[str]:
-        """Leaves that are the traced ones again."""
+    def _repeated(self, family: str, drawn: Mapping[str, torch.Tensor]) -> list[str]:
+        """Leaves that are the traced ones again, and might be others."""
         return [
             path
             for path, leaf in drawn.items()
-            if path not in self.unchanged and torch.equal(leaf, self._traced[path])
+            if path not in self.unchanged
+            and not self._counts_on(path, family)
+            and torch.equal(leaf, self._traced[path])
         ]
+
+    def _counts_on(self, path: str, family: str) -> bool:
+        """Whether a leaf is 0, 1, 2, … in a family, as an example may have it under padding."""
+        return family == "unpadded" and self._domains[path].kind is Kind.POSITIONS
 
     def _traced_leaves(self) -> dict[str, torch.Tensor]:
         if self._example is not None:

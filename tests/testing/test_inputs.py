@@ -385,6 +385,17 @@ class TestInferredFromMasksOfOnes:
         assert inputs.traced()["attention_mask"].all()
         assert "no room for padding" in inputs.unchanged["attention_mask"]
 
+    @pytest.mark.parametrize("zeros", [0, 2])
+    def test_positions_of_an_example_count_on_without_padding(self, zeros: int) -> None:
+        example = self.example()
+        example["attention_mask"][1, 7 - zeros :] = 0
+        example["position_ids"] = torch.arange(7).repeat(3, 1)
+        inputs = SampledInputs.infer(example, self.config)
+        assert torch.equal(inputs.traced()["position_ids"], example["position_ids"])
+        for family, fresh in every_fresh(inputs):
+            same = torch.equal(fresh["position_ids"], example["position_ids"])
+            assert same == (family == "unpadded"), family
+
     def test_choices_are_padded_each(self) -> None:
         example = {
             name: leaf.unsqueeze(1).repeat(1, 4, 1) for name, leaf in self.example().items()
