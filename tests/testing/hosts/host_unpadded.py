@@ -86,6 +86,11 @@ class LlamaModelTester(UnpaddedTester):
             pad_token_id=0,
         )
 
+    def prepare_config_and_inputs_for_common(self) -> tuple[Any, dict[str, Any]]:
+        config, inputs = super().prepare_config_and_inputs_for_common()
+        inputs["position_ids"] = torch.arange(SHAPE[1]).repeat(SHAPE[0], 1)
+        return config, inputs
+
 
 class UnpaddedBartTest(ModelTesterMixin, ExportTesterMixin, unittest.TestCase):
     all_model_classes = (BartModel,)
