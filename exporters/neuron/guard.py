@@ -9,12 +9,10 @@ moves torch_xla's counters falls back or reads the device (see ``torch_xla.debug
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from types import FrameType
 from typing import Any, Final
 
 import torch
@@ -26,6 +24,7 @@ from exporters.base import BakedRead
 from exporters.neuron import lazy
 from exporters.neuron.errors import UnloweredOpError
 from exporters.neuron.flat import Watch
+from exporters.neuron.frames import model_lines, running_module
 from exporters.neuron.origins import Origin, Origins, named_weights
 
 __all__ = ["LoweringGuard", "watch_forward"]
@@ -142,17 +141,18 @@ class LoweringGuard(TorchDispatchMode):
     def _check(self, op: str, operands: list[torch.Tensor]) -> None:
         """Refuse a read of a placeholder; record a read of an input."""
         origins = self._origins_of(operands)
-        places = [_location(frame) for frame in _model_frames()]
+        lines = model_lines()
+        nearest = lines[0] if lines else None
         if any(origin.is_placeholder for origin in origins):
             described = "; ".join(self._origins.describe(operand) for operand in operands)
             # The model's own line, as for a crash; a helper of transformers serves many models.
-            source = next(filter(_is_modeling, places), next(iter(places), None))
-            refusal = UnloweredOpError(op, described, self._module_path(), source)
+            source = next((line for line in lines if line.startswith("modeling_")), nearest)
+            refusal = UnloweredOpError(op, described, running_module(self._modules), source)
             self._refused = self._refused or refusal
             raise refusal
         if origins:
             names = tuple(dict.fromkeys(origin.name for origin in origins))
-            self.baked_reads.setdefault(BakedRead(op, names, next(iter(places), None)))
+            self.baked_reads.setdefault(BakedRead(op, names, nearest))
 
     @contextmanager
     def _checked(self, ops: list[str]) -> Iterator[None]:
@@ -199,14 +199,6 @@ class LoweringGuard(TorchDispatchMode):
         for tensor in _xla_tensors(result) if origins else ():
             self._origins.derive(tensor, origins)
         return result
-
-    def _module_path(self) -> str | None:
-        """Path of the innermost module of the model that is running."""
-        for frame in _frames():
-            module = frame.f_locals.get("self")
-            if isinstance(module, torch.nn.Module) and module in self._modules:
-                return self._modules[module] or type(module).__name__
-        return None
 
 
 def watch_forward(reads: dict[BakedRead, None]) -> Watch:
@@ -282,28 +274,3 @@ def _throw_away(value: Any, device: torch.device) -> Any:
     if value.device.type != "xla":
         return value.clone()
     return torch.zeros(value.shape, dtype=value.dtype).to(device)
-
-
-def _frames() -> Iterator[FrameType]:
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        yield frame
-        frame = frame.f_back
-
-
-_NOT_THE_MODEL = ("torch", "torch_xla", "exporters", "contextlib")
-
-
-def _model_frames() -> Iterator[FrameType]:
-    """Frames of the model's own code, innermost first."""
-    for frame in _frames():
-        if frame.f_globals.get("__name__", "").partition(".")[0] not in _NOT_THE_MODEL:
-            yield frame
-
-
-def _is_modeling(place: str) -> bool:
-    return place.startswith("modeling_")
-
-
-def _location(frame: FrameType) -> str:
-    return f"{frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno}"

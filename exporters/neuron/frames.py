@@ -1,0 +1,38 @@
+"""Where in a model's code the program is: its source lines and its modules."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from types import FrameType
+
+import torch
+
+__all__ = ["model_lines", "running_module"]
+
+_NOT_THE_MODEL = ("torch", "torch_xla", "exporters", "contextlib")
+
+
+def model_lines() -> list[str]:
+    """``file.py:line`` of every frame of the model's own code, innermost first."""
+    return [
+        f"{frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno}"
+        for frame in _frames()
+        if frame.f_globals.get("__name__", "").partition(".")[0] not in _NOT_THE_MODEL
+    ]
+
+
+def running_module(names: Mapping[torch.nn.Module, str]) -> str | None:
+    """Name of the innermost module that is running; the root's is that of its class."""
+    for frame in _frames():
+        module = frame.f_locals.get("self")
+        if isinstance(module, torch.nn.Module) and module in names:
+            return names[module] or type(module).__name__
+    return None
+
+
+def _frames() -> Iterator[FrameType]:
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
