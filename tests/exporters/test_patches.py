@@ -186,6 +186,17 @@ def test_two_patches_apply_to_one_model_and_are_both_undone() -> None:
     assert not before.differs(model)
 
 
+def test_what_is_left_in_nested_containers_is_undone() -> None:
+    model = torch.nn.Linear(2, 2)
+    model.state = {"steps": [{"last": None}], "pair": ([1], {"a": 1})}
+    with trace_patches(model, {"input": torch.ones(1, 2)}):
+        model.state["steps"][0]["last"] = torch.ones(1)
+        model.state["steps"].append({})
+        model.state["pair"][0].append(2)
+        model.state["pair"][1]["b"] = 2
+    assert model.state == {"steps": [{"last": None}], "pair": ([1], {"a": 1})}
+
+
 def test_handles_of_hooks_still_work_afterwards() -> None:
     model, inputs = models.build("ConvBertModel"), models.inputs_of("ConvBertModel")
     calls: list[int] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,8 +18,9 @@ class ModuleSnapshot:
     """What hangs on a module and on each of its submodules: attributes, tensors, hooks, class.
 
     It holds references and copies no tensor, so it costs nothing to speak of, and it does not
-    undo what is written into a tensor in place. Everything else goes back to the very objects
-    of before and to their order, including what a forward leaves behind on a module.
+    undo what is written into a tensor in place, nor into objects that are neither modules nor
+    containers. Everything else goes back to the very objects of before and to their order,
+    including what a forward leaves behind on a module.
     """
 
     def __init__(self, model: nn.Module) -> None:
@@ -38,11 +39,8 @@ class _SavedModule:
         self._module = module
         self._class = type(module)
         self._attributes = dict(vars(module))
-        self._contents = [
-            (container, container.copy())
-            for container in self._attributes.values()
-            if type(container) in _CONTAINERS
-        ]
+        containers = _containers(self._attributes.values(), set())
+        self._contents = [(container, container.copy()) for container in containers]
 
     def restore(self) -> None:
         if type(self._module) is not self._class:
@@ -50,6 +48,17 @@ class _SavedModule:
         _refill(vars(self._module), self._attributes)
         for container, content in self._contents:
             _refill(container, content)
+
+
+def _containers(values: Iterable[Any], seen: set[int]) -> Iterator[Any]:
+    """Every container among `values`, and those inside of containers and tuples."""
+    for value in values:
+        if type(value) not in (*_CONTAINERS, tuple) or id(value) in seen:
+            continue
+        seen.add(id(value))
+        if type(value) is not tuple:
+            yield value
+        yield from _containers(value.values() if isinstance(value, dict) else value, seen)
 
 
 def _refill(container: Any, content: Any) -> None:
