@@ -266,7 +266,6 @@ def _planned(test: ExportTesterMixin, case: ExportCase, item: pytest.Item | None
         timeout=timeout_of(item),
         refusal=_refusal(test, case),
         waiver=_waiver(cls),
-        is_slow=True,
     )
 
 

@@ -50,7 +50,6 @@ class Planned:
         timeout: Seconds that the case may take.
         refusal: Why the test class cannot have this case at all; it fails with that.
         waiver: Why the test class does not want it; it is skipped with that.
-        is_slow: Whether it only runs when slow tests were asked for.
     """
 
     case: ExportCase
@@ -59,7 +58,6 @@ class Planned:
     timeout: float = DEFAULT_TIMEOUT
     refusal: str | None = None
     waiver: str | None = None
-    is_slow: bool = False
 
 
 @dataclass(frozen=True)
@@ -125,7 +123,7 @@ class Session:
         entry = self.registry.skip_for(planned.case)
         if entry and not self.settings.run_skipped:
             return _skipped(planned, entry)
-        if planned.is_slow and not self.settings.slow:
+        if not self.settings.slow:
             return _ended(planned, Outcome.SKIPPED, reason=SLOW_REASON)
         known = self._incompatible.get((planned.case.backend, planned.case.runtime))
         if known:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,7 +51,8 @@ def trace(model: torch.nn.Module, inputs: Mapping[str, Any], guarded: bool) -> T
     placeholders = _placeholders(named_weights(model))
     on_device = [lazy.to_device(tensor) for tensor in binding.flatten(inputs)]
     origins = Origins(model, placeholders, dict(zip(binding.names, on_device, strict=True)))
-    with torch.no_grad(), _guard(model, origins, guarded) as guard:
+    guard = LoweringGuard(model, origins) if guarded else None
+    with torch.no_grad(), guard or nullcontext():
         # Every module's own name is given and ties share a placeholder, so nothing is to tie.
         output = torch.func.functional_call(
             model, placeholders, kwargs=binding.restore(on_device), tie_weights=False
@@ -67,17 +68,6 @@ def _placeholders(weights: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor
         if id(weight) not in distinct:
             distinct[id(weight)] = lazy.placeholder(weight.shape, weight.dtype)
     return {name: distinct[id(weight)] for name, weight in weights.items()}
-
-
-@contextlib.contextmanager
-def _guard(
-    model: torch.nn.Module, origins: Origins, guarded: bool
-) -> Iterator[LoweringGuard | None]:
-    if not guarded:
-        yield None
-        return
-    with LoweringGuard(model, origins) as guard:
-        yield guard
 
 
 def _require_lazy(output: Any) -> None:

@@ -17,9 +17,9 @@ __all__ = [
     "compile_graph",
     "device",
     "graph_leaves",
-    "is_leaf",
     "is_lowered",
     "is_placeholder",
+    "leaf_of",
     "placeholder",
     "program_of",
     "read_counters",
@@ -86,26 +86,26 @@ def graph_leaves(tensors: Sequence[torch.Tensor]) -> list[tuple[int, torch.Tenso
     return list(zip(ids, values, strict=True))
 
 
-def is_leaf(tensor: torch.Tensor) -> bool:
-    """Whether the graph computes nothing for `tensor`: it is data, or a whole copy of data.
+def leaf_of(tensor: torch.Tensor) -> tuple[int, torch.Tensor] | None:
+    """The leaf that `tensor` is, or is a whole copy of; None where the graph computes it.
 
-    Such a tensor is silently left out of the results of a compiled graph.
+    A leaf is silently left out of the results of a compiled graph.
     """
     leaves = graph_leaves([tensor])
     if len(leaves) != 1:
-        return False
+        return None
     if leaves[0][0] == tensor_id(tensor):
-        return True
+        return leaves[0]
     text: str = _C._get_xla_tensors_text([tensor])
     nodes = [line for line in text.splitlines() if " = " in line]
-    return len(nodes) == 1 and "xla::device_data" in nodes[0]
+    return leaves[0] if len(nodes) == 1 and "xla::device_data" in nodes[0] else None
 
 
 def compile_graph(tensors: Sequence[torch.Tensor]) -> str:
     """Compile the graph of `tensors`; the key under which `run_compiled` finds it.
 
     Args:
-        tensors: Distinct tensors, none of which `is_leaf`.
+        tensors: Distinct tensors, none of which is a leaf (`leaf_of`).
     """
     outputs = list(tensors)
     key: str = _C._get_graph_hash(outputs)

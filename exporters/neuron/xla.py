@@ -179,9 +179,10 @@ def _passed_through(leaf: torch.Tensor, graph: TracedGraph) -> Source | None:
     """What `leaf` is, when the graph does not compute it: it has no node of its own."""
     if leaf.device.type != "xla":
         return leaf
-    if not lazy.is_leaf(leaf):
+    found = lazy.leaf_of(leaf)
+    if found is None:
         return None
-    ((leaf_id, value),) = lazy.graph_leaves([leaf])
+    leaf_id, value = found
     return graph.origins.leaf(leaf_id) or value
 
 

@@ -97,8 +97,7 @@ def environment_of(
     """What a runtime needs set; flags are added to those that are there."""
     wanted = dict(backend.environment(runtime))
     for name, value in wanted.items():
-        if name.endswith("_FLAGS") and value not in current.get(name, ""):
-            wanted[name] = f"{current.get(name, '')} {value}".strip()
-        elif name.endswith("_FLAGS"):
-            wanted[name] = current[name]
+        if name.endswith("_FLAGS"):
+            present = current.get(name, "")
+            wanted[name] = present if value in present else f"{present} {value}".strip()
     return wanted
