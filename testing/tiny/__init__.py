@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from testing.tiny.errors import (
     ConfigDefaultsError,
+    ImpossibleModelError,
     MissingPackageError,
     NotAModelClassError,
     NoTinyModelError,
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ConfigDefaultsError",
+    "ImpossibleModelError",
     "MissingPackageError",
     "NoTinyModelError",
     "NotAModelClassError",

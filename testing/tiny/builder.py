@@ -11,9 +11,13 @@ from testing.inputs import SampledInputs
 from testing.subject import Subject
 from testing.tiny.classes import load_class
 from testing.tiny.configs import tiny_config
-from testing.tiny.errors import ConfigDefaultsError, MissingPackageError
-from testing.tiny.exceptions import Change, changes_of
-from testing.tiny.signature import input_domains
+from testing.tiny.errors import (
+    ConfigDefaultsError,
+    ImpossibleModelError,
+    MissingPackageError,
+)
+from testing.tiny.exceptions import Change, changes_of, impossible
+from testing.tiny.rules import input_domains
 from testing.tiny.weights import calibrate, scatter
 
 __all__ = ["build_subject"]
@@ -22,10 +26,14 @@ __all__ = ["build_subject"]
 def build_subject(model_class: str, seed: int = 0) -> Subject:
     """See `testing.tiny.build`."""
     loaded = load_class(model_class)
-    changes = changes_of(_model_type(loaded), model_class)
+    model_type = _model_type(loaded)
+    why = impossible(model_type, model_class)
+    if why:
+        raise ImpossibleModelError(model_class, why)
+    changes = changes_of(model_type, model_class)
     config = _config(loaded, changes)
     model = _model(loaded, config, seed)
-    inputs = SampledInputs(input_domains(loaded, config), seed=seed)
+    inputs = SampledInputs(input_domains(model), seed=seed)
     calibrate(model, inputs.traced())
     exceptions = tuple(change.why for change in changes if change.tames)
     return Subject(model=model, inputs=inputs, exceptions=exceptions)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = [
     "ConfigDefaultsError",
+    "ImpossibleModelError",
     "MissingPackageError",
     "NoTinyModelError",
     "NotAModelClassError",
@@ -40,7 +41,7 @@ class ConfigDefaultsError(NoTinyModelError):
     def __init__(self, model_class: str, config_class: str, cause: Exception) -> None:
         super().__init__(
             f"{model_class}: {config_class}() has no usable defaults ({cause}); "
-            "give the values that it lacks in testing/tiny/exceptions.py"
+            "give the values that it lacks in testing/tiny/exceptions/"
         )
 
 
@@ -49,3 +50,10 @@ class MissingPackageError(NoTinyModelError):
 
     def __init__(self, model_class: str, packages: str) -> None:
         super().__init__(f"{model_class} needs packages that are not installed: {packages}")
+
+
+class ImpossibleModelError(NoTinyModelError):
+    """Nothing here can run a model of this class; the message says why."""
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(f"{name} cannot be run: {why}")

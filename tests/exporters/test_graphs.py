@@ -11,14 +11,14 @@ pytest.importorskip("torch_xla", reason="needs: pip install 'export-harness[xla]
 from exporters.neuron import NeuronBackend  # noqa: E402
 from testing.isolation import ChildReport, Ending, ForkServer, Task  # noqa: E402
 from testing.registry import Registry  # noqa: E402
-from tests.swept import swept_classes  # noqa: E402
+from tests.swept import sampled_classes  # noqa: E402
 
 FAST = ("BertModel", "CvtModel", "LlamaForCausalLM", "T5Model", "YolosModel")
 """One of each kind in every run of the tests; the others are slow together."""
 LISTED = {entry.model_class for entry in Registry.load().entries}
 """Classes that skips.py knows not to work: only they may fail to trace without the guard."""
 ALL = [
-    pytest.param(name, marks=() if name in FAST else pytest.mark.slow) for name in swept_classes()
+    pytest.param(name, marks=() if name in FAST else pytest.mark.slow) for name in sampled_classes()
 ]
 
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 import subprocess
 import sys
-import time
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
 import pytest
@@ -23,11 +20,10 @@ from transformers import (
     Qwen2Config,
 )
 
-from exporters.tree import tensor_leaves
 from testing import auto_classes
-from testing.subject import Subject
 from testing.tiny import (
     ConfigDefaultsError,
+    ImpossibleModelError,
     MissingPackageError,
     NotAModelClassError,
     NoTinyModelError,
@@ -36,24 +32,11 @@ from testing.tiny import (
     builder,
 )
 from testing.tiny.configs import VOCABULARY, shrink, tiny_config
-from testing.tiny.exceptions import CHANGES, OMITTED, UNUSED, unused_of
-from testing.tiny.signature import input_domains
+from testing.tiny.examination import examine
+from testing.tiny.exceptions import CHANGES, IMPOSSIBLE, INPUTS, LARGE, OMITTED, UNUSED
+from testing.tiny.rules import input_domains
 from testing.tiny.weights import calibrate, scatter
-from tests.swept import swept_classes
-
-MOST_PARAMETERS = 2_000_000
-
-
-@lru_cache(maxsize=1)
-def built_once(name: str) -> Subject:
-    """The subject that the tests of one class share; they run one after another."""
-    return build(name)
-
-
-def run(subject: Subject, inputs: Mapping[str, Any], seed: int = 0) -> dict[str, torch.Tensor]:
-    torch.manual_seed(seed)
-    with torch.no_grad():
-        return tensor_leaves(subject.model(**copy.deepcopy(dict(inputs))))
+from tests.swept import sampled_classes
 
 
 class TestShrunkConfigurations:
@@ -227,16 +210,20 @@ class TestBuild:
             build("NeedsBackbone")
 
     def test_a_required_input_without_a_rule_is_named(self) -> None:
-        class Odd:
+        class Odd(nn.Module):
+            config = BertConfig()
+
             def forward(self, odd_input: torch.Tensor) -> None: ...
 
         with pytest.raises(NoTinyModelError, match="Odd requires odd_input"):
-            input_domains(Odd, BertConfig())
+            input_domains(Odd())
 
 
 class TestDeclaredExceptions:
     @pytest.mark.parametrize(
-        "table", [CHANGES, OMITTED, UNUSED], ids=["changes", "omitted", "unused"]
+        "table",
+        [CHANGES, OMITTED, UNUSED, INPUTS, LARGE, IMPOSSIBLE],
+        ids=["changes", "omitted", "unused", "inputs", "large", "impossible"],
     )
     def test_each_names_a_model_type_or_class_that_exists(self, table: Mapping[str, Any]) -> None:
         known = auto_classes.known_classes() | set(auto_classes.model_types())
@@ -247,69 +234,11 @@ class TestDeclaredExceptions:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", swept_classes(), scope="class")
-class TestEveryClass:
-    """The limits that issue 3 sets, for each class that has a test class."""
-
-    @pytest.fixture
-    def subject(self, name: str) -> Subject:
-        return built_once(name)
-
-    def test_it_is_small_and_quick(self, subject: Subject, name: str) -> None:
-        assert sum(weight.numel() for weight in subject.model.parameters()) <= MOST_PARAMETERS
-        run(subject, subject.inputs.traced())
-        start = time.process_time()
-        run(subject, subject.inputs.traced())
-        assert time.process_time() - start < 1
-
-    def test_eager_agrees_with_itself(self, subject: Subject, name: str) -> None:
-        inputs = subject.inputs.traced()
-        first, second = run(subject, inputs), run(subject, inputs)
-        assert first
-        assert all(torch.equal(first[path], second[path]) for path in first)
-
-    def test_outputs_are_finite_and_not_constant(self, subject: Subject, name: str) -> None:
-        for path, leaf in run(subject, subject.inputs.traced()).items():
-            if leaf.is_floating_point():
-                assert torch.isfinite(leaf).all(), path
-                assert leaf.numel() == 1 or leaf.std() > 1e-3, path
-
-    def test_every_family_runs_at_every_batch_size(self, subject: Subject, name: str) -> None:
-        for family in subject.inputs.families:
-            for batch_size in (1, 2, 4, 5):
-                outputs = run(subject, subject.inputs.fresh(family, batch_size))
-                floats = [leaf for leaf in outputs.values() if leaf.is_floating_point()]
-                assert all(torch.isfinite(leaf).all() for leaf in floats), (family, batch_size)
-
-    def test_every_input_matters_or_is_declared_unused(self, subject: Subject, name: str) -> None:
-        traced = subject.inputs.traced()
-        before = run(subject, traced)
-        fresh = [subject.inputs.fresh(family) for family in subject.inputs.families]
-        idle = {
-            path
-            for path in traced
-            if all(_close(before, run(subject, {**traced, path: f[path]})) for f in fresh)
-        }
-        assert idle == set(unused_of(auto_classes.model_type_of(name) or "", name))
-
-    def test_other_inputs_change_the_outputs_visibly(self, subject: Subject, name: str) -> None:
-        """A value that a trace baked in must not hide below a tolerance of 1e-4."""
-        before = run(subject, subject.inputs.traced())
-        after = run(subject, subject.inputs.fresh("noise"))
-        assert any(not _close(before, after, path, 1e-2) for path in before)
-
-
-def _close(
-    before: Mapping[str, torch.Tensor],
-    after: Mapping[str, torch.Tensor],
-    path: str | None = None,
-    tolerance: float = 1e-5,
-) -> bool:
-    """Whether leaves are the same up to a tolerance relative to their largest value."""
-    for name in [path] if path else before:
-        if before[name].shape != after[name].shape:
-            return False
-        scale = float(before[name].double().abs().max()) or 1.0
-        if float((before[name].double() - after[name].double()).abs().max()) > tolerance * scale:
-            return False
-    return True
+@pytest.mark.parametrize("name", sampled_classes())
+def test_a_tiny_model_has_no_problem(name: str) -> None:
+    """Size, time, finite outputs, every input seen; `export-harness coverage` asks it of all."""
+    try:
+        subject = build(name)
+    except (ImpossibleModelError, MissingPackageError) as error:
+        pytest.skip(str(error))
+    assert examine(subject).problems == ()
