@@ -18,7 +18,8 @@ FAST = ("BertModel", "CvtModel", "LlamaForCausalLM", "T5Model", "YolosModel")
 LISTED = {entry.model_class for entry in Registry.load().entries}
 """Classes that skips.py knows not to work: only they may fail to trace without the guard."""
 ALL = [
-    pytest.param(name, marks=() if name in FAST else pytest.mark.slow) for name in sampled_classes()
+    pytest.param(name, marks=() if name in FAST else pytest.mark.slow)
+    for name in dict.fromkeys((*FAST, *sampled_classes()))
 ]
 
 
