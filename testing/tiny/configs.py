@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from transformers import PretrainedConfig
+from transformers import CONFIG_MAPPING, PretrainedConfig
 
 __all__ = ["IMAGE_SIDE", "LAYERS", "VOCABULARY", "shrink", "tiny_config"]
 
@@ -125,8 +125,7 @@ class _Scale:
 
     def _entry(self, config_class: type | None, key: str, value: Any) -> Any:
         if isinstance(value, Mapping) and value.get("model_type") is not None:
-            nested = getattr(config_class, "sub_configs", {}).get(key)
-            return self.arguments(nested if inspect.isclass(nested) else None, value)
+            return self.arguments(_nested_class(config_class, key, value), value)
         for name, rule in self._rules():
             if name.fullmatch(key):
                 return _each_integer(rule, value)
@@ -161,6 +160,18 @@ def _without_computed(config_class: type | None, values: Mapping[str, Any]) -> d
     if not names:
         return dict(values)
     return {key: value for key, value in values.items() if key in names}
+
+
+def _nested_class(
+    config_class: type | None, key: str, values: Mapping[str, Any]
+) -> type[PretrainedConfig] | None:
+    """The class of a nested configuration: the declared one, else that of its model type."""
+    nested = getattr(config_class, "sub_configs", {}).get(key)
+    # Many declare AutoConfig, for any model's configuration.
+    if inspect.isclass(nested) and issubclass(nested, PretrainedConfig):
+        return nested
+    known = values["model_type"] in CONFIG_MAPPING
+    return CONFIG_MAPPING[values["model_type"]] if known else None
 
 
 def _argument_names(config_class: type) -> frozenset[str]:
