@@ -14,12 +14,14 @@ __all__ = [
     "TransformersMissingError",
     "UnknownModelTypeError",
     "classes_of",
+    "config_class_of",
     "known_classes",
     "model_type_of",
     "model_types",
     "model_types_of",
     "module_of",
     "nearest",
+    "own_classes",
     "transformers_root",
 ]
 
@@ -74,6 +76,24 @@ def classes_of(model_type: str) -> tuple[str, ...]:
     return classes
 
 
+def own_classes(model_type: str) -> tuple[str, ...]:
+    """Those of its classes that belong to no other model type; see `model_type_of`.
+
+    A type that only borrows classes, as ``code_llama`` does, has none.
+
+    Raises:
+        UnknownModelTypeError: No mapping has it; the message names the nearest.
+    """
+    classes = classes_of(model_type)
+    owners = _owners(transformers_root())
+    return tuple(name for name in classes if owners[name] == model_type)
+
+
+def config_class_of(model_type: str) -> str | None:
+    """Name of its configuration class, such as ``BertConfig``; None where the mapping has none."""
+    return _config_classes(transformers_root()).get(model_type)
+
+
 def known_classes() -> frozenset[str]:
     """Every class that an auto mapping reaches."""
     return frozenset(_types_by_class(transformers_root()))
@@ -90,13 +110,7 @@ def model_type_of(model_class: str) -> str | None:
     Where several types share a class (``bart`` serves others), it is the one whose package
     defines it.
     """
-    types = model_types_of(model_class)
-    if len(types) < 2:
-        return types[0] if types else None
-    module = module_of(model_class) or ""
-    root = transformers_root()
-    packages = {kind: f"transformers.models.{_package(root, kind)}." for kind in types}
-    return next((kind for kind in types if module.startswith(packages[kind])), types[0])
+    return _owners(transformers_root()).get(model_class)
 
 
 def module_of(model_class: str) -> str | None:
@@ -129,6 +143,20 @@ def _types_by_class(root: Path) -> dict[str, tuple[str, ...]]:
 
 
 @cache
+def _owners(root: Path) -> dict[str, str]:
+    """The model type that each class belongs to."""
+    return {name: _owner(root, name, types) for name, types in _types_by_class(root).items()}
+
+
+def _owner(root: Path, model_class: str, types: tuple[str, ...]) -> str:
+    if len(types) == 1:
+        return types[0]
+    module = _module_of(root, model_class) or ""
+    packages = {kind: f"transformers.models.{_package(root, kind)}." for kind in types}
+    return next((kind for kind in types if module.startswith(packages[kind])), types[0])
+
+
+@cache
 def _package(root: Path, model_type: str) -> str:
     """Package of a model type below ``transformers.models``."""
     name = _special_packages(root).get(model_type, model_type.replace("-", "_"))
@@ -138,14 +166,23 @@ def _package(root: Path, model_type: str) -> str:
 
 @cache
 def _special_packages(root: Path) -> dict[str, str]:
-    # transformers 5 keeps this table in a file of its own.
-    files = [root / _AUTO / name for name in ("configuration_auto.py", "auto_mappings.py")]
+    return _configuration_table(root, "SPECIAL_MODEL_TYPE_TO_MODULE_NAME")
+
+
+@cache
+def _config_classes(root: Path) -> dict[str, str]:
+    return _configuration_table(root, "CONFIG_MAPPING_NAMES")
+
+
+def _configuration_table(root: Path, name: str) -> dict[str, str]:
+    # transformers 5 keeps these tables in a file of their own and adds to them in the other.
+    files = [root / _AUTO / file for file in ("auto_mappings.py", "configuration_auto.py")]
     return {
         model_type: names[0]
         for file in files
         if file.exists()
         for table, entries in _tables(file)
-        if table == "SPECIAL_MODEL_TYPE_TO_MODULE_NAME"
+        if table == name
         for model_type, names in entries
     }
 
@@ -167,11 +204,24 @@ def _modeling_files(root: Path, model_class: str) -> Iterator[Path]:
     yield from sorted((root / "models").rglob("modeling_*.py"))
 
 
-def _tables(file: Path) -> Iterator[tuple[str, list[tuple[str, list[str]]]]]:
-    """Every module-level ``NAME = OrderedDict([(key, value), …])`` of a file."""
-    for statement in ast.parse(file.read_text(encoding="utf-8")).body:
-        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-            yield statement.targets[0].id, list(_entries(statement.value))
+@cache
+def _tables(file: Path) -> tuple[tuple[str, tuple[tuple[str, list[str]], ...]], ...]:
+    """Every ``NAME = OrderedDict([(key, value), …])`` and ``NAME.update({…})`` of a module."""
+    body = ast.parse(file.read_text(encoding="utf-8")).body
+    named = [(name, value) for statement in body for name, value in _filled(statement)]
+    return tuple((name, tuple(_entries(value))) for name, value in named)
+
+
+def _filled(statement: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            yield name, value
+        case ast.Expr(
+            value=ast.Call(
+                func=ast.Attribute(value=ast.Name(id=name), attr="update"), args=[value]
+            )
+        ):
+            yield name, value
 
 
 def _entries(value: ast.expr) -> Iterator[tuple[str, list[str]]]:

@@ -2,22 +2,7 @@
 
 from __future__ import annotations
 
-import unittest
+from testing.generated import export_tests
+from tests.models.areas import AREAS
 
-from testing.mixin import ExportTesterMixin
-
-
-class GPT2ExportTest(ExportTesterMixin, unittest.TestCase):
-    model_type = "gpt2"
-
-
-class LlamaExportTest(ExportTesterMixin, unittest.TestCase):
-    model_type = "llama"
-
-
-class PhiExportTest(ExportTesterMixin, unittest.TestCase):
-    model_type = "phi"
-
-
-class Qwen2ExportTest(ExportTesterMixin, unittest.TestCase):
-    model_type = "qwen2"
+globals().update(export_tests(__name__, AREAS["text_decoders"]))

@@ -1,0 +1,8 @@
+"""Encoder-decoders of text."""
+
+from __future__ import annotations
+
+from testing.generated import export_tests
+from tests.models.areas import AREAS
+
+globals().update(export_tests(__name__, AREAS["encoder_decoders"]))

@@ -1,0 +1,8 @@
+"""Models of time series, trajectories and graphs."""
+
+from __future__ import annotations
+
+from testing.generated import export_tests
+from tests.models.areas import AREAS
+
+globals().update(export_tests(__name__, AREAS["other"]))
