@@ -1,0 +1,59 @@
+"""What every command is."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from enum import IntEnum
+from typing import Any, Protocol
+
+__all__ = ["Command", "Status", "UsageError", "add_json", "write", "write_json"]
+
+
+class Status(IntEnum):
+    """Exit status of a command."""
+
+    WELL = 0
+    FINDINGS = 1
+    WRONG_USE = 2
+
+
+class UsageError(Exception):
+    """A command was asked for what it cannot do; the message says what to write instead."""
+
+
+class Command(Protocol):
+    """What a module of `testing.commands` gives.
+
+    Attributes:
+        NAME: As it is typed.
+        SUMMARY: One line for the help.
+    """
+
+    NAME: str
+    SUMMARY: str
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare its arguments; ``--json`` is there already."""
+
+    def run(self, options: argparse.Namespace) -> Status:
+        """Do it; what it finds goes to standard output."""
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Give a parser ``--json``; a command with commands of its own gives it to each of them."""
+    # Not False by default: a parser below would take back what the one above it was given.
+    parser.add_argument(
+        "--json", action="store_true", default=argparse.SUPPRESS, help="as one JSON object"
+    )
+
+
+def write(text: str) -> None:
+    """A text on standard output, with a line's end."""
+    sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+
+
+def write_json(value: Any) -> None:
+    """A JSON object on standard output."""
+    write(json.dumps(value, indent=2, ensure_ascii=False))
