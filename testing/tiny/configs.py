@@ -25,6 +25,8 @@ IMAGE_SIDE: Final = 64
 WIDEST: Final = 96
 NARROWEST: Final = 8
 EXPERTS: Final = 4
+FRAMES: Final = 4
+QUERIES: Final = 12
 
 # Names are whole words of a key, so that "dim" finds "emb_dim" and not "dimension".
 _BACKBONE_WIDTH = re.compile(r"hidden_sizes?|d_model|n_embd|embed_dim|emb_dim|dim")
@@ -44,7 +46,11 @@ _DEPTH = re.compile(
 _VOCABULARY = re.compile(r"(.*_)?(vocab_size|n_words)")
 _TOKEN = re.compile(r".*_(token_ids?|token_index)|(bos|eos|pad|unk|mask|sep|cls)_index")
 _POSITIONS = re.compile(r"max_position_embeddings|n_positions|max_(source|target)_positions")
-_IMAGE = re.compile(r"(.*_)?image_size")
+_IMAGE = re.compile(r"(.*_)?(image_size|img_size|crop_size)")
+_FRAMES = re.compile(r"num_frames|frames_per_clip")
+_QUERIES = re.compile(r"num_queries|num_object_queries|two_stage_num_proposals")
+# Which layers' outputs a head takes.
+_OUTPUTS = re.compile(r"(.*_)?out_indices")
 _EXPERTS = re.compile(r"num_(local_)?experts|n_routed_experts|moe_num_experts")
 # Computed by the configuration from its depth.
 _STAGES = frozenset({"out_features", "out_indices", "stage_names"})
@@ -115,17 +121,23 @@ class _Scale:
 
     def arguments(self, config_class: type | None, values: Mapping[str, Any]) -> dict[str, Any]:
         """Arguments of `config_class` from the values of a configuration."""
-        values = _without_computed(config_class, values)
+        stages = values.get("stage_names")
+        values = _without_computed(config_class, _with_own_backbone(values))
         depth = max((d for d in _integers(values, _DEPTH)), default=0)
-        kept = _kept_layers(values, depth)
+        outputs = _layer_outputs(values, stages, depth)
+        kept = _kept_layers(values, depth, max((len(o) for o in outputs.values()), default=0))
         small = {key: self._entry(config_class, key, item) for key, item in values.items()}
         small.update(_cut_to_depth(values, small, depth, kept))
         small.update(_head_widths(values, small))
-        return {key: item for key, item in small.items() if key not in _STAGES}
+        small.update(_whole_patches(values, small))
+        small = {key: item for key, item in small.items() if key not in _STAGES}
+        return small | _taken_stages(values) | _last_layers(outputs, stages, len(kept))
 
     def _entry(self, config_class: type | None, key: str, value: Any) -> Any:
         if isinstance(value, Mapping) and value.get("model_type") is not None:
-            return self.arguments(_nested_class(config_class, key, value), value)
+            # AriaConfig leaves a dictionary without its type as it is.
+            arguments = self.arguments(_nested_class(config_class, key, value), value)
+            return {"model_type": value["model_type"], **arguments}
         for name, rule in self._rules():
             if name.fullmatch(key):
                 return _each_integer(rule, value)
@@ -142,6 +154,8 @@ class _Scale:
         yield _TOKEN, self._token
         yield _POSITIONS, lambda size: min(size, POSITIONS)
         yield _IMAGE, lambda size: min(size, IMAGE_SIDE)
+        yield _FRAMES, lambda size: min(size, FRAMES)
+        yield _QUERIES, lambda size: min(size, QUERIES)
         yield _EXPERTS, lambda size: min(size, EXPERTS)
 
     def _width(self, size: int) -> int:
@@ -166,7 +180,9 @@ def _nested_class(
     config_class: type | None, key: str, values: Mapping[str, Any]
 ) -> type[PretrainedConfig] | None:
     """The class of a nested configuration: the declared one, else that of its model type."""
-    nested = getattr(config_class, "sub_configs", {}).get(key)
+    declared = getattr(config_class, "sub_configs", {})
+    # With a backbone it is a property of the instance.
+    nested = declared.get(key) if isinstance(declared, Mapping) else None
     # Many declare AutoConfig, for any model's configuration.
     if inspect.isclass(nested) and issubclass(nested, PretrainedConfig):
         return nested
@@ -179,17 +195,79 @@ def _argument_names(config_class: type) -> frozenset[str]:
     names: set[str] = set()
     for base in own[: own.index(PretrainedConfig)]:
         names.update(inspect.signature(base.__init__).parameters)
+    # A data class holds an argument with a property of its name under another.
+    names.update([name.lstrip("_") for name in names])
     return frozenset(names - {"self", "args", "kwargs"})
 
 
-def _kept_layers(values: Mapping[str, Any], depth: int) -> list[int]:
-    """Layers that remain: the first of every type, and `LAYERS` of them at least."""
+def _with_own_backbone(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A backbone that is only named becomes a tiny ResNet with the maps of the same stages.
+
+    The name stands for one of timm of full size, mostly a ResNet-50. The model reads its maps and
+    no more, so that a ResNet of transformers differs from it in size alone.
+    """
+    if values.get("model_type") == "timm_backbone" and values.get("backbone"):
+        return _tiny_resnet(values.get("out_indices"))
+    if not values.get("backbone") or values.get("backbone_config"):
+        return values
+    named = values.get("backbone_kwargs") or {}
+    own = _tiny_resnet(named.get("out_indices"))
+    flags = {"use_timm_backbone": False, "use_pretrained_backbone": False}
+    return {**values, **flags, "backbone": None, "backbone_kwargs": None, "backbone_config": own}
+
+
+def _tiny_resnet(stages: list[int] | None) -> dict[str, Any]:
+    widths = {"embedding_size": 32, "hidden_sizes": [32, 32, 64, 64], "depths": [1, 1, 1, 1]}
+    return {"model_type": "resnet", **widths, "out_indices": list(stages or [4])}
+
+
+def _layer_outputs(
+    values: Mapping[str, Any], stages: list[str] | None, depth: int
+) -> dict[str, list[int]]:
+    """Entries that list outputs by layer; those of stages of several layers are no such."""
+    if stages and len(stages) - 1 != depth:
+        return {}
+    return {
+        key: list(item)
+        for key, item in values.items()
+        if _OUTPUTS.fullmatch(key) and _is_list_of(item, int) and len(item) <= depth
+    }
+
+
+def _last_layers(
+    outputs: Mapping[str, list[int]], stages: list[str] | None, layers: int
+) -> dict[str, list[int]]:
+    """As many outputs as before, of the last layers that remain; stage 0 is the stem."""
+    end = layers + 1 if stages else layers
+    return {key: list(range(end - len(item), end)) for key, item in outputs.items()}
+
+
+def _taken_stages(values: Mapping[str, Any]) -> dict[str, list[int]]:
+    """Stages of a backbone whose maps are taken; all stages remain."""
+    stages = values.get("out_indices")
+    return {"out_indices": list(stages)} if stages else {}
+
+
+def _whole_patches(values: Mapping[str, Any], small: Mapping[str, Any]) -> dict[str, int]:
+    """An image that was a whole number of patches is one still."""
+    patch = values.get("patch_size")
+    if not _is_integer(patch):
+        return {}
+    return {
+        key: small[key] - small[key] % patch
+        for key, size in values.items()
+        if _IMAGE.fullmatch(key) and _is_integer(size) and size % patch == 0 and small[key] > patch
+    }
+
+
+def _kept_layers(values: Mapping[str, Any], depth: int, fewest: int) -> list[int]:
+    """Layers that remain: the first of every type, and `LAYERS` or `fewest` at least."""
     kept = {0}
     for item in values.values():
         if _is_list_of(item, str) and len(item) == depth:
             kept.update(item.index(kind) for kind in item)
     others = (layer for layer in range(depth) if layer not in kept)
-    while len(kept) < min(LAYERS, depth):
+    while len(kept) < min(max(LAYERS, fewest), depth):
         kept.add(next(others))
     return sorted(kept)
 
