@@ -12,11 +12,19 @@ __all__ = ["Domain", "Kind", "Place", "Run"]
 
 
 class Kind(str, Enum):
-    """What a leaf means, which decides how it is drawn."""
+    """What a leaf means, which decides how it is drawn.
+
+    `AREA` is a mask of pixels, with ones in an image's rectangle; `MARKS` says of each token of
+    another leaf what it stands for. `BOXES` are corners
+    ``(x0, y0, x1, y1)`` along the last axis, the first never beyond the second.
+    """
 
     TOKENS = "tokens"
     MASK = "mask"
+    AREA = "area"
     POSITIONS = "positions"
+    MARKS = "marks"
+    BOXES = "boxes"
     INDEX = "index"
     FLOAT = "float"
     BOOL = "bool"
@@ -59,8 +67,12 @@ class Domain:
         pad: Id at padded positions.
         mask: Path of the mask whose padding this leaf follows.
         runs: Special tokens in every sample.
+        marked: Path of the ids that marks belong to.
+        marks: Mark of each marked id; every other has 0.
         shortest: Fewest real positions of a mask's row, half of the row by default; of features
             without a mask, fewest along their last axis before the zeros that pad them.
+        true: How many entries of a sample of bools are true, where that is no matter of chance.
+        inverted: Whether it is the ones of a mask that are padding.
         value: The leaf itself, where it is fixed.
         reason: Why a fixed leaf cannot differ.
     """
@@ -76,7 +88,10 @@ class Domain:
     pad: int = 0
     mask: str | None = None
     runs: tuple[Run, ...] = ()
+    marked: str | None = None
+    marks: tuple[tuple[int, int], ...] = ()
     shortest: int | None = None
+    true: int | None = None
     value: torch.Tensor | None = None
     reason: str = ""
 

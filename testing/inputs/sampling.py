@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import torch
@@ -21,7 +21,7 @@ __all__ = ["FAMILIES", "TRACED", "sample"]
 TRACED: Final = "traced"
 
 _ANY: Final = frozenset(Kind) - {Kind.FIXED}
-_VALUES: Final = frozenset({Kind.TOKENS, Kind.FLOAT, Kind.INDEX})
+_VALUES: Final = frozenset({Kind.TOKENS, Kind.FLOAT, Kind.INDEX, Kind.BOXES})
 
 FAMILIES: Final[Mapping[str, frozenset[Kind]]] = {
     "noise": _ANY,
@@ -54,15 +54,17 @@ def sample(
     """
     masks: dict[str, torch.Tensor] = {}
     follows = {domain.mask for domain in domains.values() if domain.kind is Kind.POSITIONS}
-    # Masks come first, since ids, features and positions follow their padding.
-    order = sorted(domains, key=lambda path: domains[path].kind is not Kind.MASK)
+    # Masks come first, since ids, features and positions follow their padding; marks follow ids.
+    turn = {Kind.MASK: 0, Kind.MARKS: 2}
+    followed = {domain.mask for domain in domains.values()}
+    order = sorted(domains, key=lambda p: 0 if p in followed else turn.get(domains[p].kind, 1))
     drawn: dict[str, torch.Tensor] = {}
     for path in order:
-        draw = _Draw(path, domains[path], family, batch_size, seed, salt, masks)
+        draw = _Draw(path, domains[path], family, batch_size, seed, salt, masks, drawn)
         draw.pads_left = family == "left_padded" and path in follows
         drawn[path] = _KINDS[draw.domain.kind](draw)
-        if draw.domain.kind is Kind.MASK:
-            masks[path] = drawn[path].bool()
+        if draw.domain.kind is Kind.MASK or path in followed:
+            masks[path] = drawn[path].bool() ^ draw.domain.inverted
     return {path: drawn[path] for path in domains}
 
 
@@ -77,6 +79,7 @@ class _Draw:
     seed: int
     salt: int
     masks: Mapping[str, torch.Tensor] = field(default_factory=dict)
+    drawn: Mapping[str, torch.Tensor] = field(default_factory=dict)
     pads_left: bool = False
 
     @property
@@ -123,12 +126,12 @@ def _mask(draw: _Draw) -> torch.Tensor:
     length = draw.shape[-1]
     rows = math.prod(draw.shape[:-1])
     if draw.family == "unpadded":
-        return torch.ones(draw.shape, dtype=draw.domain.dtype)
+        return torch.full(draw.shape, not draw.domain.inverted).to(draw.domain.dtype)
     offset = _SCHEDULE[draw.family] + draw.salt
     padding = torch.tensor([_padding(draw.domain, length, row + offset) for row in range(rows)])
     real = torch.arange(length) < (length - padding).unsqueeze(1)
     real = real.flip(1) if draw.pads_left else real
-    return real.view(draw.shape).to(draw.domain.dtype)
+    return (real ^ draw.domain.inverted).view(draw.shape).to(draw.domain.dtype)
 
 
 def _padding(domain: Domain, length: int, turn: int) -> int:
@@ -197,16 +200,41 @@ def _positions(draw: _Draw) -> torch.Tensor:
     return counted.masked_fill(~real, _PADDED_POSITION).to(draw.domain.dtype)
 
 
+def _area(draw: _Draw) -> torch.Tensor:
+    """Ones in the upper left rectangle of each image, of another size in each and every family."""
+    images = math.prod(draw.shape[:-2])
+    down, across = (
+        _mask(replace(draw, domain=replace(draw.domain, shape=(images, side), batched=False)))
+        for side in draw.shape[-2:]
+    )
+    area = down.unsqueeze(-1) * across.unsqueeze(-2)
+    return area.view(draw.shape).to(draw.domain.dtype)
+
+
+def _marks(draw: _Draw) -> torch.Tensor:
+    ids = draw.drawn[draw.domain.marked or ""]
+    marks = torch.zeros(ids.shape, dtype=draw.domain.dtype)
+    for token, mark in draw.domain.marks:
+        marks.masked_fill_(ids == token, mark)
+    return marks
+
+
 def _float(draw: _Draw) -> torch.Tensor:
     domain = draw.domain
     middle, spread = (domain.low + domain.high) / 2, (domain.high - domain.low) / 2
     values = (middle + spread * _unit_values(draw)).clamp(domain.low, domain.high)
     if domain.mask in draw.masks:
-        real = draw.real.view(*draw.real.shape, *[1] * (values.ndim - draw.real.ndim))
-        values = values * real
+        values = values * _alongside(draw.real, values)
     elif domain.shortest is not None:
         values = values * _mask(draw)
     return values.to(domain.dtype)
+
+
+def _alongside(real: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+    """A mask that broadcasts with what it belongs to, whose channels may stand before pixels."""
+    if values.shape[: real.ndim] == real.shape:
+        return real.view(*real.shape, *[1] * (values.ndim - real.ndim))
+    return real.unsqueeze(-3)
 
 
 def _unit_values(draw: _Draw) -> torch.Tensor:
@@ -221,6 +249,30 @@ def _unit_values(draw: _Draw) -> torch.Tensor:
     if draw.family == "extremes":
         return draw.uniform(0, 2).float() * 2 - 1
     return torch.randn(draw.shape, generator=draw.generator) / 6
+
+
+def _boxes(draw: _Draw) -> torch.Tensor:
+    """Corners of rectangles; padding has one without area at the origin."""
+    low, high = draw.domain.low, draw.domain.high
+    corners = _corners(draw).clamp(0, 1 - 1e-6).view(*draw.shape[:-1], 2, 2).sort(-2).values
+    boxes = low + (high - low) * corners.view(draw.shape)
+    if draw.domain.mask in draw.masks:
+        boxes = boxes * draw.real.unsqueeze(-1)
+    return boxes.to(draw.domain.dtype)
+
+
+def _corners(draw: _Draw) -> torch.Tensor:
+    """Coordinates of a family in [0, 1]."""
+    if draw.family == "constant":
+        corners = torch.tensor([0.2, 0.3, 0.6, 0.5]) + 0.02 * (draw.rows() + draw.salt)
+        return corners.expand(draw.shape)
+    if draw.family == "ramp":
+        size = math.prod(draw.shape[1:-1])
+        start = torch.arange(size).view(1, *draw.shape[1:-1], 1) / (2 * size)
+        return start + torch.tensor([0.0, 0.1, 0.2, 0.3]) + 0.02 * (draw.rows() + draw.salt)
+    if draw.family == "extremes":
+        return draw.uniform(0, 2).float()
+    return torch.rand(draw.shape, generator=draw.generator)
 
 
 def _index(draw: _Draw) -> torch.Tensor:
@@ -238,7 +290,10 @@ def _index(draw: _Draw) -> torch.Tensor:
 
 
 def _bool(draw: _Draw) -> torch.Tensor:
-    return draw.uniform(0, 2).to(draw.domain.dtype)
+    if draw.domain.true is None:
+        return draw.uniform(0, 2).to(draw.domain.dtype)
+    chance = torch.rand(draw.shape, generator=draw.generator)
+    return (chance.argsort(-1) < draw.domain.true).to(draw.domain.dtype)
 
 
 def _fixed(draw: _Draw) -> torch.Tensor:
@@ -255,8 +310,11 @@ def _fixed(draw: _Draw) -> torch.Tensor:
 _KINDS: Final[Mapping[Kind, Callable[[_Draw], torch.Tensor]]] = {
     Kind.TOKENS: _tokens,
     Kind.MASK: _mask,
+    Kind.AREA: _area,
     Kind.POSITIONS: _positions,
+    Kind.MARKS: _marks,
     Kind.INDEX: _index,
+    Kind.BOXES: _boxes,
     Kind.FLOAT: _float,
     Kind.BOOL: _bool,
     Kind.FIXED: _fixed,

@@ -9,13 +9,18 @@ from typing import Final
 from testing.inputs.domains import Domain
 from testing.tiny.exceptions import omitted_of, rules_of
 from testing.tiny.forward import Forward
-from testing.tiny.rules import audio, other, vision
+from testing.tiny.rules import audio, other, vision, vision_language
 
 __all__ = ["RULES", "Rule", "data_domains", "domains_of", "own_rules"]
 
 Rule = Callable[[Forward], Domain | None]
 
-RULES: Final[Mapping[str, Rule]] = {**vision.RULES, **audio.RULES, **other.RULES}
+RULES: Final[Mapping[str, Rule]] = {
+    **vision.RULES,
+    **audio.RULES,
+    **other.RULES,
+    **vision_language.RULES,
+}
 """General rules by the name of the input."""
 
 # These have the length of the text, which depends on the data that it stands beside.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import inspect
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -26,29 +27,43 @@ class _Medium:
         tokens: Names by which configurations call the token, the usual one first.
         inputs: Names of the data; the first that the forward takes says whether it is given.
         method: The model's method that makes features of the data.
+        stated: Names of settings that state the number of features outright.
         edges: Names of the tokens before and after the features, where a model has them.
     """
 
     tokens: tuple[str, ...]
     inputs: tuple[str, ...]
     method: str
-    edges: tuple[str, str] = ("", "")
+    stated: tuple[str, ...] = ()
+    edges: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
 
 _MEDIA: Final = (
     _Medium(
         ("image_token_id", "image_token_index"),
-        ("pixel_values",),
+        ("pixel_values", "pixel_values_images", "image_patches"),
         "get_image_features",
-        ("vision_start_token_id", "vision_end_token_id"),
+        stated=("num_query_tokens",),
+        edges=(
+            ("image_start_token_id", "vision_start_token_id"),
+            ("image_end_token_id", "vision_end_token_id"),
+        ),
     ),
     _Medium(
-        ("video_token_id", "video_token_index"), ("pixel_values_videos",), "get_video_features"
+        ("video_token_id", "video_token_index"),
+        ("pixel_values_videos",),
+        "get_video_features",
+        edges=(
+            ("video_start_token_id", "vision_start_token_id"),
+            ("video_end_token_id", "vision_end_token_id"),
+        ),
     ),
     _Medium(
         ("audio_token_id", "audio_token_index"),
         ("input_features", "input_audio_features"),
         "get_audio_features",
+        stated=("audio_soft_tokens_per_image",),
+        edges=(("audio_start_token_id",), ("audio_end_token_id",)),
     ),
 )
 
@@ -70,13 +85,40 @@ def _runs(forward: Forward) -> Iterator[Run]:
         return
     for medium in _MEDIA:
         token = _token(forward, medium.tokens)
-        if token is None or not hasattr(forward.model, medium.method):
-            continue
-        count = _feature_count(forward, medium)
-        if count:
-            start, end = (forward.setting(edge) if edge else None for edge in medium.edges)
-            edges = [[edge] if isinstance(edge, int) else [] for edge in (start, end)]
-            yield Run((*edges[0], *[token] * count, *edges[1]))
+        count = 0 if token is None else _feature_count(forward, medium)
+        if token is not None and count:
+            yield from _runs_of(forward, medium, token, count)
+
+
+def _runs_of(forward: Forward, medium: _Medium, token: int, count: int) -> Iterator[Run]:
+    """A run with its edges; of a video whose frames stand apart, one for each frame."""
+    apart = medium.method == "get_video_features" and _parts_frames(forward)
+    runs = _frames(forward) if apart else 1
+    start, end = (_edge(forward, names) for names in medium.edges)
+    for _ in range(runs):
+        yield Run((*start, *[token] * (count // runs), *end))
+
+
+def _frames(forward: Forward) -> int:
+    """Frames of the video that a sample brings, in patches along time."""
+    return int(_drawn(forward)["video_grid_thw"][0, 0])
+
+
+def _parts_frames(forward: Forward) -> bool:
+    """Whether the model counts positions of a video frame by frame, with time stamps between.
+
+    Only its code tells: it repeats the video's grid for each frame.
+    """
+    for model in _asked(forward):
+        method = getattr(model, "get_rope_index", None)
+        if method is not None:
+            return "repeat_interleave(video_grid_thw" in inspect.getsource(method)
+    return False
+
+
+def _edge(forward: Forward, names: tuple[str, ...]) -> tuple[int, ...]:
+    token = _token(forward, names)
+    return () if token is None else (token,)
 
 
 def _token(forward: Forward, names: tuple[str, ...]) -> int | None:
@@ -87,10 +129,39 @@ def _token(forward: Forward, names: tuple[str, ...]) -> int | None:
 def _feature_count(forward: Forward, medium: _Medium) -> int:
     """How many features the model makes of one sample's data; 0 where it is given none."""
     drawn = _drawn(forward)
-    if not any(name in drawn for name in medium.inputs):
+    given = next((name for name in medium.inputs if name in drawn), None)
+    if given is None:
         return 0
-    features = forward.call(medium.method, drawn)
-    return _rows(features) // _BATCH_SIZE
+    stated = forward.setting(*medium.stated)
+    if isinstance(stated, int):
+        return stated
+    for model in _asked(forward):
+        if hasattr(model, medium.method):
+            features = _features(forward, getattr(model, medium.method), drawn, given)
+            return _rows(features) // _BATCH_SIZE
+    return 0
+
+
+def _asked(forward: Forward) -> Iterator[Any]:
+    """The models in a model, innermost first: an outer method may pass on what it should not."""
+    inner = getattr(forward.model, "model", None) or getattr(forward.model, "vlm", None)
+    yield from (m for m in (getattr(inner, "model", None), inner, forward.model) if m is not None)
+
+
+@torch.no_grad()
+def _features(
+    forward: Forward, method: Callable[..., Any], drawn: Mapping[str, Any], given: str
+) -> Any:
+    """What a method makes of the data, which some call otherwise than the forward does."""
+    taken = inspect.signature(method).parameters
+    arguments = {name: value for name, value in drawn.items() if name in taken}
+    if given not in taken:
+        arguments[next(iter(taken))] = drawn[given]
+    for name, parameter in taken.items():
+        if parameter.default is parameter.empty and name not in arguments:
+            setting = forward.setting(name)
+            arguments.update({} if setting is None else {name: setting})
+    return method(**arguments)
 
 
 def _drawn(forward: Forward) -> Mapping[str, Any]:
@@ -104,7 +175,8 @@ def _rows(features: Any) -> int:
     if pooled is not None:
         return _rows(pooled)
     if isinstance(features, torch.Tensor):
-        return features.numel() // features.shape[-1]
+        # Masks and lengths stand beside features.
+        return features.numel() // features.shape[-1] if features.is_floating_point() else 0
     if isinstance(features, (list, tuple)):
         if all(isinstance(part, torch.Tensor) for part in features):
             return sum(_rows(part) for part in features)
