@@ -91,6 +91,7 @@ class Domain:
     marked: str | None = None
     marks: tuple[tuple[int, int], ...] = ()
     shortest: int | None = None
+    inverted: bool = False
     true: int | None = None
     value: torch.Tensor | None = None
     reason: str = ""
