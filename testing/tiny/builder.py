@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+from typing import Any, Final
 
 import torch
 
@@ -22,6 +23,11 @@ from testing.tiny.weights import calibrate, scatter
 
 __all__ = ["build_subject"]
 
+# A decoder's head reads the last token that is no padding, and without a padding token it refuses
+# batches above 1. Most classes leave the token to the checkpoint.
+_NEEDS_PADDING: Final = "ForSequenceClassification"
+_PADDING: Final = 0
+
 
 def build_subject(model_class: str, seed: int = 0) -> Subject:
     """See `testing.tiny.build`."""
@@ -32,6 +38,8 @@ def build_subject(model_class: str, seed: int = 0) -> Subject:
         raise ImpossibleModelError(model_class, why)
     changes = changes_of(model_type, model_class)
     config = _config(loaded, changes)
+    if model_class.endswith(_NEEDS_PADDING):
+        _give_padding(config)
     model = _model(loaded, config, seed)
     inputs = SampledInputs(input_domains(model), seed=seed)
     calibrate(model, inputs.traced())
@@ -49,12 +57,32 @@ def _model_type(loaded: Any) -> str:
 def _config(loaded: Any, changes: tuple[Change, ...]) -> Any:
     defaults = {name: value for change in changes for name, value in change.defaults.items()}
     config = {name: value for change in changes for name, value in change.config.items()}
+    config_class = _config_class(loaded)
     try:
-        return tiny_config(loaded.config_class, defaults, config)
+        # Copied, since some configuration classes take keys out of what they are given.
+        return tiny_config(config_class, copy.deepcopy(defaults), copy.deepcopy(config))
     except Exception as error:
         # A configuration class may raise anything for arguments that it lacks.
-        name = loaded.config_class.__name__
+        name = config_class.__name__
         raise ConfigDefaultsError(loaded.__name__, name, error) from error
+
+
+def _give_padding(config: Any) -> None:
+    for part in (config, config.get_text_config()):
+        if getattr(part, "pad_token_id", None) is None:
+            part.pad_token_id = _PADDING
+
+
+def _config_class(loaded: Any) -> Any:
+    """The class's own configuration, else that of its type: a part may declare the whole's."""
+    from transformers import CONFIG_MAPPING
+
+    model_type, own = _model_type(loaded), loaded.config_class
+    if own.model_type == model_type or model_type not in CONFIG_MAPPING:
+        return own
+    whole = CONFIG_MAPPING[model_type]
+    # The decoder of Musicgen is mapped to the type of the whole.
+    return own if own in getattr(whole, "sub_configs", {}).values() else whole
 
 
 def _model(loaded: Any, config: Any, seed: int) -> torch.nn.Module:

@@ -16,6 +16,8 @@ from typing import Any, Final
 
 from transformers import CONFIG_MAPPING, PretrainedConfig
 
+from testing.tiny.fitting import EXPERTS_PER_TOKEN, fitted
+
 __all__ = ["IMAGE_SIDE", "LAYERS", "VOCABULARY", "shrink", "tiny_config"]
 
 LAYERS: Final = 2
@@ -27,23 +29,36 @@ NARROWEST: Final = 8
 EXPERTS: Final = 4
 FRAMES: Final = 4
 QUERIES: Final = 12
+WINDOW: Final = 8
+_LONGEST_IMAGE_WINDOW: Final = 63
 
 # Names are whole words of a key, so that "dim" finds "emb_dim" and not "dimension".
 _BACKBONE_WIDTH = re.compile(r"hidden_sizes?|d_model|n_embd|embed_dim|emb_dim|dim")
 _WIDTH = re.compile(
-    r"(.*_)?(hidden_sizes?|d_model|d_ff|d_kv|n_embd|n_inner|dims?|size_per_head|key_dim"
-    r"|intermediate_size|embedding_size|proj_size|bottleneck_size|flow_size"
-    r"|pooler_output_size|channels|initial_channel)"
+    r"(.*_)?(hidden_sizes?|d_model|d_ff|d_kv|d_inner|n_embd|n_inner|dims?|units|size_per_head"
+    r"|key_dim|intermediate_size|embedding_size|proj_size|bottleneck_size|flow_size"
+    r"|out_features|bottleneck_features|pos_feats|pooler_output_size|channels|initial_channel|projection_size|coordinate_size|shape_size"
+    r"|num_filters|upsample_groups|hidden_dimension"
+    r"|rank|d_inner|dff|dim_ff|lru_width|state_size|d_state|d_ssm"
+    r"|hidden_size_(global|per_layer_input))"
 )
 # Channels of the data, and dimensions that are counts of something.
-_NO_WIDTH = re.compile(r"num_channels|(input|in|audio)_channels|depth_separable_channels")
-_HEAD_WIDTH = re.compile(r"(.*_)?(head_dim|d_head)")
-_HEADS = re.compile(r"(.*_)?(attention_heads|num_heads|n_heads?|key_value_heads)")
+_NO_WIDTH = re.compile(
+    r"num_channels|(input|in|audio)_channels|input_dim|depth_separable_channels"
+)
+_HEAD_WIDTH = re.compile(r"(.*_)?(head_dim|d_head|headdim|dim_head)")
+_HEADS = re.compile(
+    r"(.*_)?(attention_heads|num_heads|n_heads?|key_value_heads|mamba_heads|(key|value)_heads"
+    r"|kv_heads)|n_groups|mamba_n_?groups|o_groups|num_attention_heads_per_layer"
+)
 _DEPTH = re.compile(
     r"(num_|n_)?(encoder_|decoder_|hidden_)?(layers?|depths?|num_layers)|num_hidden_layers"
-    r"|n_layers?|num_(encoder|decoder)_layers"
+    r"|n_layers?|num_(encoder|decoder)_layers|n_(input|output|recurrent)_layers"
+    r"|num_layers_per_stack|num_blocks"
 )
-_VOCABULARY = re.compile(r"(.*_)?(vocab_size|n_words)")
+_VOCABULARY = re.compile(
+    r"(.*_)?(vocab_size|n_words|vocab_size_per_layer_input|group_vocab|codebook_size)"
+)
 _TOKEN = re.compile(r".*_(token_ids?|token_index)|(bos|eos|pad|unk|mask|sep|cls)_index")
 _POSITIONS = re.compile(r"max_position_embeddings|n_positions|max_(source|target)_positions")
 _IMAGE = re.compile(r"(.*_)?(image_size|img_size|crop_size)")
@@ -51,7 +66,27 @@ _FRAMES = re.compile(r"num_frames|frames_per_clip")
 _QUERIES = re.compile(r"num_queries|num_object_queries|two_stage_num_proposals")
 # Which layers' outputs a head takes.
 _OUTPUTS = re.compile(r"(.*_)?out_indices")
-_EXPERTS = re.compile(r"num_(local_)?experts|n_routed_experts|moe_num_experts")
+_EXPERTS = re.compile(
+    r"num_(local_)?experts|n_routed_experts|moe_num_experts|zero_expert_num|moe_num_primary_experts"
+)
+_EXPERTS_PER_TOKEN = re.compile(
+    r"num_experts_per_tok(en)?|moe_top_?k|moe_k|top_k_experts|n_group|num_expert_group"
+)
+_EXPERT_GROUPS_PER_TOKEN = re.compile(r"topk_group")
+# Layers before the first of another kind, and the place of one within a period.
+_FIRST_LAYERS = re.compile(
+    r"first_k_dense_replace|num_dense_layers|moe_layer_start_index|.*_layer_offset"
+)
+_PERIOD = re.compile(
+    r"(.*_)?(layer_period|layer_interval|sparse_step|every_n_layers|layer_group_size"
+    r"|window_pattern)"
+)
+# Of texts; windows of images are shorter than any text.
+_WINDOW = re.compile(
+    r"(.*_)?(window|window_size|window_len|local_attention|attention_chunk_size)"
+    r"|(mamba_)?chunk_size"
+)
+_CHOSEN_KEYS = re.compile(r"index_topk|index_topk_blocks|index_block_size")
 # Computed by the configuration from its depth.
 _STAGES = frozenset({"out_features", "out_indices", "stage_names"})
 
@@ -128,9 +163,9 @@ class _Scale:
         kept = _kept_layers(values, depth, max((len(o) for o in outputs.values()), default=0))
         small = {key: self._entry(config_class, key, item) for key, item in values.items()}
         small.update(_cut_to_depth(values, small, depth, kept))
-        small.update(_head_widths(values, small))
+        small = fitted(values, small)
         small.update(_whole_patches(values, small))
-        small = {key: item for key, item in small.items() if key not in _STAGES}
+        small = {key: item for key, item in small.items() if not _is_stages(key, item)}
         return small | _taken_stages(values) | _last_layers(outputs, stages, len(kept))
 
     def _entry(self, config_class: type | None, key: str, value: Any) -> Any:
@@ -157,6 +192,12 @@ class _Scale:
         yield _FRAMES, lambda size: min(size, FRAMES)
         yield _QUERIES, lambda size: min(size, QUERIES)
         yield _EXPERTS, lambda size: min(size, EXPERTS)
+        yield _EXPERTS_PER_TOKEN, lambda size: min(size, EXPERTS_PER_TOKEN)
+        yield _EXPERT_GROUPS_PER_TOKEN, lambda size: min(size, EXPERTS_PER_TOKEN - 1)
+        yield _FIRST_LAYERS, lambda size: min(size, LAYERS - 1)
+        yield _PERIOD, lambda size: min(size, LAYERS)
+        yield _WINDOW, lambda size: size if size <= _LONGEST_IMAGE_WINDOW else WINDOW
+        yield _CHOSEN_KEYS, lambda size: min(size, WINDOW // 2)
 
     def _width(self, size: int) -> int:
         return max(math.ceil(size / self.factor), min(size, NARROWEST))
@@ -197,6 +238,9 @@ def _argument_names(config_class: type) -> frozenset[str]:
         names.update(inspect.signature(base.__init__).parameters)
     # A data class holds an argument with a property of its name under another.
     names.update([name.lstrip("_") for name in names])
+    # Configurations put together of two others take these by keyword alone.
+    declared = getattr(config_class, "sub_configs", {})
+    names.update(declared if isinstance(declared, Mapping) else ())
     return frozenset(names - {"self", "args", "kwargs"})
 
 
@@ -242,6 +286,11 @@ def _last_layers(
     return {key: list(range(end - len(item), end)) for key, item in outputs.items()}
 
 
+def _is_stages(key: str, value: Any) -> bool:
+    """Whether an entry names stages; EfficientLoFTR calls its widths the same."""
+    return key in _STAGES and not (key == "out_features" and _is_list_of(value, int))
+
+
 def _taken_stages(values: Mapping[str, Any]) -> dict[str, list[int]]:
     """Stages of a backbone whose maps are taken; all stages remain."""
     stages = values.get("out_indices")
@@ -264,7 +313,7 @@ def _kept_layers(values: Mapping[str, Any], depth: int, fewest: int) -> list[int
     """Layers that remain: the first of every type, and `LAYERS` or `fewest` at least."""
     kept = {0}
     for item in values.values():
-        if _is_list_of(item, str) and len(item) == depth:
+        if _is_list_of_kinds(item) and len(item) == depth:
             kept.update(item.index(kind) for kind in item)
     others = (layer for layer in range(depth) if layer not in kept)
     while len(kept) < min(max(LAYERS, fewest), depth):
@@ -285,15 +334,6 @@ def _cut_to_depth(
     return cut
 
 
-def _head_widths(values: Mapping[str, Any], small: Mapping[str, Any]) -> dict[str, Any]:
-    """A head's width stays the hidden size over the heads where it was."""
-    names = ("head_dim", "hidden_size", "num_attention_heads")
-    width, hidden, heads = (values.get(name) or 0 for name in names)
-    if not width or width * heads != hidden:
-        return {}
-    return {"head_dim": small["hidden_size"] // small["num_attention_heads"]}
-
-
 def _fewer_heads(heads: int) -> int:
     """Halved while it is even and above two; one that is odd stays."""
     while heads > 2 and heads % 2 == 0:
@@ -309,6 +349,11 @@ def _each_integer(rule: Callable[[int], int], value: Any) -> Any:
 
 def _is_integer(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_list_of_kinds(value: Any) -> bool:
+    """Names, or flags of zero and one."""
+    return _is_list_of(value, str) or (_is_list_of(value, int) and set(value) == {0, 1})
 
 
 def _is_list_of(value: Any, kind: type) -> bool:

@@ -9,16 +9,7 @@ from testing.tiny.exceptions.change import Change
 
 __all__ = ["CHANGES", "IMPOSSIBLE", "INPUTS", "LARGE", "OMITTED", "UNUSED"]
 
-_NO_PAD_TOKEN: Final = Change(
-    "without a padding token the class refuses batches above 1", {"pad_token_id": 0}
-)
-
-CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
-    "GPT2ForSequenceClassification": (_NO_PAD_TOKEN,),
-    "LlamaForSequenceClassification": (_NO_PAD_TOKEN,),
-    "PhiForSequenceClassification": (_NO_PAD_TOKEN,),
-    "Qwen2ForSequenceClassification": (_NO_PAD_TOKEN,),
-}
+CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {}
 
 OMITTED: Final[Mapping[str, Mapping[str, str]]] = {}
 

@@ -1,0 +1,172 @@
+"""Sizes of a shrunk configuration that must fit each other, and those that its class left open.
+
+A rule by name shrinks each size alone. These bring together what belongs together: heads and the
+heads of keys and values that they share, a head's width and the whole that the heads make up, the
+two parts of a latent attention's heads, and the sections of a rotary embedding for text with
+images.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+__all__ = ["EXPERTS_PER_TOKEN", "fitted"]
+
+EXPERTS_PER_TOKEN: Final = 2
+_EXPERTS: Final = 4
+# Several query heads share one of the keys, and there are several of these.
+_GROUPED: Final = (4, 2)
+_ROPES: Final = ("rope_parameters", "rope_scaling")
+
+_Sizes = Mapping[str, Any]
+
+_SHARED_HEADS: Final = {
+    "attention_heads": "key_value_heads",
+    "n_heads": "kv_n_heads",
+    "num_value_heads": "num_key_heads",
+}
+"""Ends of the names of the more heads and of the fewer that they share."""
+
+_HEADS_AND_WIDTHS: Final = (
+    ("num_attention_heads", "head_dim"),
+    ("num_attention_heads", "attention_head_dim"),
+    ("num_heads", "head_dim"),
+    ("mamba_num_heads", "mamba_head_dim"),
+    ("mamba_n_heads", "mamba_d_head"),
+    ("n_mamba_heads", "mamba_headdim"),
+)
+_EXPANSIONS: Final = ("expand", "mamba_expand")
+
+
+def fitted(values: _Sizes, small: _Sizes) -> dict[str, Any]:
+    """Entries of a shrunk configuration that others decide.
+
+    Args:
+        values: The configuration before it was shrunk.
+        small: Its entries, each shrunk by itself.
+    """
+    changed = dict(small)
+    for rule in _FITTINGS:
+        changed.update(rule(values, changed))
+    return changed
+
+
+def _shared_heads(values: _Sizes, small: _Sizes) -> Iterator[tuple[str, int]]:
+    """Query heads that shared a key's head still do, and those that did not still do not."""
+    for many, few in _head_pairs(values):
+        if values[few] is None:
+            yield few, small[many]
+        elif _is_size(values[few]) and values[few] < values[many]:
+            most, least = _GROUPED
+            yield many, most
+            yield few, min(values[few], least)
+        elif values[few] == values[many]:
+            yield few, small[many]
+
+
+def _head_pairs(values: _Sizes) -> Iterator[tuple[str, str]]:
+    for end, other in _SHARED_HEADS.items():
+        for name in values:
+            few = name.removesuffix(end) + other
+            if name.endswith(end) and few in values and _is_size(values[name]):
+                yield name, few
+
+
+def _head_widths(values: _Sizes, small: _Sizes) -> Iterator[tuple[str, int]]:
+    """Heads make up a whole of the model where they did; where it is open, the hidden size."""
+    for heads, width in _HEADS_AND_WIDTHS:
+        if not _is_size(values.get(heads)):
+            continue
+        if _is_size(values.get(width)):
+            yield from _same_whole(values, small, heads, width)
+        elif width == "head_dim" and width in values and _is_size(small.get("hidden_size")):
+            yield width, small["hidden_size"] // small[heads]
+
+
+def _same_whole(
+    values: _Sizes, small: _Sizes, heads: str, width: str
+) -> Iterator[tuple[str, int]]:
+    product = values[heads] * values[width]
+    for name, factor in _wholes(values):
+        if product == values[name] * factor:
+            yield width, small[name] * factor // small[heads]
+            return
+
+
+def _wholes(values: _Sizes) -> Iterator[tuple[str, int]]:
+    """What heads make up: sizes by name, each with a factor."""
+    expansions = [values[name] for name in _EXPANSIONS if _is_size(values.get(name))]
+    for name in ("mamba_d_ssm", "hidden_size", "attention_hidden_size"):
+        if _is_size(values.get(name)):
+            yield from ((name, factor) for factor in (1, *expansions))
+
+
+def _latent_heads(values: _Sizes, small: _Sizes) -> Iterator[tuple[str, int]]:
+    """A head of latent attention is a part without and one with a rotary embedding."""
+    plain, rotary = small.get("qk_nope_head_dim"), small.get("qk_rope_head_dim")
+    if not (_is_size(plain) and _is_size(rotary)):
+        return
+    if "qk_head_dim" in values:
+        yield "qk_head_dim", plain + rotary
+    if "head_dim" in values:
+        yield "head_dim", rotary
+
+
+def _experts(values: _Sizes, small: _Sizes) -> Iterator[tuple[str, int]]:
+    """Counts that a class leaves open, although its layers need them."""
+    for name, count in (
+        ("n_routed_experts", _EXPERTS),
+        ("num_experts_per_tok", EXPERTS_PER_TOKEN),
+    ):
+        if name in values and values[name] is None:
+            yield name, count
+
+
+def _rope_sections(values: _Sizes, small: _Sizes) -> Iterator[tuple[str, Any]]:
+    """Sections of a rotary embedding, as many places as half a head has."""
+    for name in _ROPES:
+        rope = values.get(name)
+        if isinstance(rope, Mapping) and rope.get("mrope_section") and _has_heads(small):
+            share = rope.get("partial_rotary_factor") or small.get("partial_rotary_factor") or 1
+            places = int(_head_width(small) * share) // 2
+            yield name, {**rope, "mrope_section": _sections(rope["mrope_section"], places)}
+
+
+def _pinpoints(values: _Sizes, small: _Sizes) -> Iterator[tuple[str, Any]]:
+    """Sizes to which an image is scaled before it is cut, in crops of the small size."""
+    sizes, vision = values.get("image_grid_pinpoints"), small.get("vision_config")
+    if sizes and isinstance(vision, Mapping) and _is_size(vision.get("image_size")):
+        crop = math.gcd(*(side for size in sizes for side in size))
+        small_sizes = [[side // crop * vision["image_size"] for side in size] for size in sizes]
+        yield "image_grid_pinpoints", small_sizes
+
+
+def _has_heads(small: _Sizes) -> bool:
+    return all(_is_size(small.get(name)) for name in ("hidden_size", "num_attention_heads"))
+
+
+def _head_width(small: _Sizes) -> int:
+    return int(small.get("head_dim") or small["hidden_size"] // small["num_attention_heads"])
+
+
+def _sections(sections: list[int], places: int) -> list[int]:
+    """Shares of `places` as the sections had; the first takes what rounding leaves."""
+    small = [max(1, places * section // sum(sections)) for section in sections]
+    small[0] += places - sum(small)
+    return small
+
+
+def _is_size(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+_FITTINGS: Final[tuple[Callable[[_Sizes, _Sizes], Iterator[tuple[str, Any]]], ...]] = (
+    _shared_heads,
+    _head_widths,
+    _latent_heads,
+    _experts,
+    _rope_sections,
+    _pinpoints,
+)
