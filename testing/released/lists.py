@@ -109,9 +109,11 @@ def write(directory: Path = DIRECTORY) -> Path:
     path = directory / f"{version}.json"
     path.write_text(text_of(installed()), encoding="utf-8")
     classes_by_type.cache_clear()
+    _known.cache_clear()
     return path
 
 
+@cache
 def _known() -> dict[str, set[str]]:
     known: dict[str, set[str]] = {}
     for names in (*map(classes_by_type, versions()), _installed_if_any()):

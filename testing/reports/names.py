@@ -1,4 +1,4 @@
-"""What a case is called in a report: its model class, and the test class where that is needed."""
+"""What a case is called in a report: its model class, test class where needed, and column."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from testing.results import CaseResult
 
-__all__ = ["names_of"]
+__all__ = ["column_of", "engine_of", "names_of", "variant_of"]
 
 
 def names_of(results: Iterable[CaseResult]) -> Mapping[str, str]:
@@ -20,6 +20,26 @@ def names_of(results: Iterable[CaseResult]) -> Mapping[str, str]:
     for result in found:
         hosts.setdefault(result.model_class, set()).add(_host(result))
     return {result.case_id: _name(result, hosts[result.model_class]) for result in found}
+
+
+def column_of(result: CaseResult) -> str:
+    """Engine and variant, ``neuron/xla static``."""
+    return f"{engine_of(result)} {variant_of(result)}"
+
+
+def engine_of(result: CaseResult) -> str:
+    """Backend and runtime or delegate, ``neuron/xla``."""
+    return f"{result.backend}/{result.runtime}" if result.runtime else result.backend
+
+
+def variant_of(result: CaseResult) -> str:
+    """What of the model is exported and how, ``generate static static-cache``."""
+    words = [
+        "generate" if result.generate else "",
+        result.variant,
+        "static-cache" if result.static_cache else "",
+    ]
+    return " ".join(word for word in words if word)
 
 
 def _name(result: CaseResult, hosts: set[str]) -> str:

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from testing.faults import readable
 from testing.reports.counts import counts
-from testing.reports.names import names_of
+from testing.reports.names import column_of, engine_of, names_of, variant_of
 from testing.reports.wording import headline, skip_text
 from testing.results import PROVES_NOTHING, CaseResult, Outcome
 
@@ -77,11 +77,11 @@ def damage(lines: Sequence[str]) -> str:
 def _width_of_table(results: Results, names: Names) -> int:
     """Columns that the table of cases needs: a cell that is cut would tell nothing."""
     longest = max(map(len, names.values()), default=0)
-    return 80 + longest + 20 * len({_column(result) for result in results})
+    return 80 + longest + 20 * len({column_of(result) for result in results})
 
 
 def _order(result: CaseResult, names: Names) -> tuple[str, str, str, str]:
-    return (result.model_type or "", names[result.case_id], _engine(result), _variant(result))
+    return (result.model_type or "", names[result.case_id], engine_of(result), variant_of(result))
 
 
 def _parts(results: Results, names: Names) -> Iterator[RenderableType]:
@@ -110,12 +110,12 @@ def _lists(results: Results) -> Iterator[tuple[str, Results, Said]]:
 
 
 def _case_table(shown: Results, names: Names) -> Table:
-    columns = sorted({_column(result) for result in shown})
+    columns = sorted({column_of(result) for result in shown})
     table = Table("model class", *columns, box=None, pad_edge=False)
     for model_type, of_type in groupby(shown, key=lambda result: result.model_type or "other"):
         table.add_row(Text(model_type, style="bold"))
         for name, of_name in groupby(of_type, key=lambda result: names[result.case_id]):
-            cells = {_column(result): _cell(result) for result in of_name}
+            cells = {column_of(result): _cell(result) for result in of_name}
             row = [cells.get(column, Text("")) for column in columns]
             table.add_row(Text(f"  {name}", no_wrap=True), *row)
     return table
@@ -127,23 +127,6 @@ def _cell(result: CaseResult) -> Text:
     return Text(text, style=_STYLES.get(result.outcome, ""), no_wrap=True)
 
 
-def _column(result: CaseResult) -> str:
-    return f"{_engine(result)} {_variant(result)}"
-
-
-def _engine(result: CaseResult) -> str:
-    return f"{result.backend}/{result.runtime}" if result.runtime else result.backend
-
-
-def _variant(result: CaseResult) -> str:
-    words = [
-        "generate" if result.generate else "",
-        result.variant,
-        "static-cache" if result.static_cache else "",
-    ]
-    return " ".join(word for word in words if word)
-
-
 # Totals
 
 
@@ -153,8 +136,8 @@ def _totals(results: Results) -> Table:
     table = Table("totals", box=None, pad_edge=False)
     for name in [*names, "all"]:
         table.add_column(name, justify="right")
-    for column in sorted({_column(result) for result in results}):
-        counted = Counter(result.outcome for result in results if _column(result) == column)
+    for column in sorted({column_of(result) for result in results}):
+        counted = Counter(result.outcome for result in results if column_of(result) == column)
         _add_counts(table, column, counted, outcomes)
     if table.row_count > 1:
         _add_counts(table, "all", Counter(result.outcome for result in results), outcomes)
@@ -194,7 +177,7 @@ def _named(group: Results, names: Names) -> str:
     """The cases of a group: each class with its columns, or how many there are."""
     columns: dict[str, list[str]] = {}
     for result in group:
-        columns.setdefault(names[result.case_id], []).append(_column(result))
+        columns.setdefault(names[result.case_id], []).append(column_of(result))
     if len(columns) > _NAMES_SHOWN:
         first = ", ".join(list(columns)[:_NAMES_SHOWN])
         classes = len({result.model_class for result in group})

@@ -109,9 +109,11 @@ def handmade(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(lists, "DIRECTORY", tmp_path)
     monkeypatch.setattr(auto_classes, "model_types", lambda: ("new",))
     monkeypatch.setattr(auto_classes, "classes_of", lambda kind: ("NewModel",))
-    lists.classes_by_type.cache_clear()
+    for cached in (lists.classes_by_type, lists._known):
+        cached.cache_clear()
     yield tmp_path
-    lists.classes_by_type.cache_clear()
+    for cached in (lists.classes_by_type, lists._known):
+        cached.cache_clear()
 
 
 class TestReleasedNames:

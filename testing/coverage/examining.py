@@ -1,0 +1,79 @@
+"""Examines tiny models, each in a child of its own: a class may raise, hang or die."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Final, Protocol, TypeAlias
+
+from testing.coverage.verdict import Verdict, verdict_of
+from testing.isolation import ChildReport, ForkServer, Task
+
+__all__ = ["TIMEOUT", "Runner", "examine_all"]
+
+TIMEOUT: Final = 90.0
+"""Seconds that a class may take."""
+_TARGET: Final = "testing.tiny.examination:main"
+# Besides the target, what transformers and torch import late, at the first model.
+_PRELOAD: Final = (
+    "torch",
+    "transformers",
+    "transformers.testing_utils",
+    "torch.fx.experimental.symbolic_shapes",
+    "testing.execution.warm",
+    "testing.tiny.examination",
+)
+
+
+class Runner(Protocol):
+    """What runs a task in a child, as `ForkServer` does."""
+
+    def run(self, task: Task) -> ChildReport:
+        """Run it and say how it ended."""
+
+
+Runners: TypeAlias = Callable[[], AbstractContextManager[Runner]]
+
+
+def _server() -> ForkServer:
+    return ForkServer(_PRELOAD, {"OMP_NUM_THREADS": "1"})
+
+
+def examine_all(
+    names: Sequence[str], workers: int, runners: Runners = _server
+) -> Iterator[Verdict]:
+    """The verdict on each class, as they come.
+
+    Args:
+        names: Names of the classes.
+        workers: How many are examined at a time.
+        runners: Makes what runs tasks, one for each worker.
+    """
+    todo: SimpleQueue[str] = SimpleQueue()
+    done: SimpleQueue[Verdict | BaseException] = SimpleQueue()
+    for name in names:
+        todo.put(name)
+    for _ in range(min(workers, len(names))):
+        # A daemon: whoever is interrupted does not wait for it, and its server ends with us.
+        Thread(target=_work, args=(runners, todo, done), daemon=True).start()
+    for _ in names:
+        found = done.get()
+        if isinstance(found, BaseException):
+            raise found
+        yield found
+
+
+def _work(
+    runners: Runners, todo: SimpleQueue[str], done: SimpleQueue[Verdict | BaseException]
+) -> None:
+    try:
+        with runners() as runner:
+            while True:
+                name = todo.get_nowait()
+                done.put(verdict_of(name, runner.run(Task(_TARGET, name, timeout=TIMEOUT))))
+    except Empty:
+        return
+    except BaseException as error:
+        done.put(error)
