@@ -1,10 +1,10 @@
-# `make test`, `make models`, `make slow` and `make lint` install what they need on first use.
-# Variables: VENV, PYTHON, WORKERS, RESULTS, TESTS and ARGS (more arguments for pytest).
+# Every target installs what it needs on first use.
+# Variables: ENV, VENV, PYTHON, WORKERS, RESULTS, TESTS and ARGS (more arguments for the command).
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .ONESHELL:
-.PHONY: models test slow lint install
+.PHONY: models test slow coverage coverage-all lint install
 .DEFAULT_GOAL := test
 
 # Whether a python has AWS's torch-neuronx; PyPI's package of that name is an empty 1.0.
@@ -12,14 +12,22 @@ has_neuronx = $(shell $(1) -c 'import importlib.metadata as m, importlib.util as
   sys.exit(m.version("torch-neuronx") == "1.0" or not u.find_spec("torch_neuronx"))' \
   2>/dev/null && echo yes)
 
+# neuron: transformers 4.57 on torch 2.9; neuron5: transformers 5.24 on torch 2.9; export:
+# transformers 5.24 on torch 2.13. No environment can hold two of them.
+ENV ?= neuron
+EXTRAS_neuron := xla,models
+EXTRAS_neuron5 := xla5,models
+EXTRAS_export := export
+EXTRAS := $(or $(EXTRAS_$(ENV)),$(error ENV is neuron, neuron5 or export, and not $(ENV)))
+
 ACTIVE := $(shell command -v python || command -v python3)
 ifdef VENV
   PY := $(VENV)/bin/python
-else ifeq ($(call has_neuronx,$(ACTIVE)),yes)
+else ifeq ($(ENV) $(call has_neuronx,$(ACTIVE)),neuron yes)
   PY := $(ACTIVE)
   VENV := $(shell $(ACTIVE) -c 'import sys; print(sys.prefix)')
 else
-  VENV := .venv-neuron
+  VENV := .venv-$(ENV)
   PY := $(VENV)/bin/python
 endif
 NEURONX := $(call has_neuronx,$(PY))
@@ -50,6 +58,16 @@ test: install
 slow: install
 	$(PY) -m pytest $(TESTS) --slow -m slow -n $(WORKERS) $(ARGS)
 
+# Which model classes have a tiny model, inputs that all matter, and a test.
+coverage: install
+	$(PY) -m testing.cli coverage $(ARGS)
+
+coverage-all:
+	@failed=; for env in neuron neuron5 export; do
+	  echo "== $$env"; $(MAKE) coverage ENV=$$env || failed="$$failed $$env"
+	done
+	[ -z "$$failed" ] || { echo "not covered in:$$failed" >&2; exit 1; }
+
 lint: install
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
@@ -72,6 +90,6 @@ $(STAMP): pyproject.toml
 	  grep -qi '^transformers==' $$pins || echo 'transformers>=4.57.6,<4.58' >> $$pins
 	  $(PY) -m pip install --quiet --constraint $$pins --editable '.[test,lint]'
 	else
-	  $(PY) -m pip install --quiet --editable '.[xla,test,lint]'
+	  $(PY) -m pip install --quiet --editable '.[$(EXTRAS),test,lint]'
 	fi
 	touch $@
