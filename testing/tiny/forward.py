@@ -13,13 +13,17 @@ import torch
 from testing import auto_classes
 from testing.inputs.inferring import special_tokens
 
-__all__ = ["Forward", "data_parameters"]
+__all__ = ["Forward", "data_parameters", "makes_own_decoder_ids"]
+
+# Heads that read one token's state make their decoder's ids from the encoder's themselves.
+_OWN_DECODER_IDS: Final = ("ForSequenceClassification", "ForQuestionAnswering")
 
 # A model that is not given these has not seen the image, the sound or the text that it is for.
 _DATA: Final = re.compile(
-    r"((decoder_|qformer_)?input_ids|(image_)?pixel_values(_videos|_images)?|input_(values|features)"
+    r"((decoder_|qformer_)?input_ids|(image_|high_res_)?pixel_values(_videos|_images)?|image_patches"
+    r"|input_(values|features)"
     r"|audio_values|(audio|input_audio|image)_(input_)?(features|values)|bbox|flattened_patches"
-    r"|past_values)"
+    r"|past_values|visual_(feats|embeds))"
 )
 
 
@@ -135,4 +139,11 @@ class Forward:
 def data_parameters(model_class: Any) -> tuple[str, ...]:
     """Parameters of a class's forward that carry a sample's data: text, images, sound, boxes."""
     names = inspect.signature(model_class.forward).parameters
-    return tuple(name for name in names if _DATA.fullmatch(name))
+    own = {"decoder_input_ids"} if makes_own_decoder_ids(model_class) else set()
+    return tuple(name for name in names if _DATA.fullmatch(name) and name not in own)
+
+
+def makes_own_decoder_ids(model_class: Any) -> bool:
+    """Whether a class of text shifts the encoder's ids for its decoder: users pass none."""
+    is_text = "pixel_values" not in inspect.signature(model_class.forward).parameters
+    return is_text and str(model_class.__name__).endswith(_OWN_DECODER_IDS)
