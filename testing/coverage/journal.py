@@ -39,6 +39,9 @@ class Key:
         return cls({name: found[name] for name in _PACKAGES if name in found}, _sources_digest())
 
 
+_COLUMNS = frozenset(field.name for of in (Key, Verdict) for field in dataclasses.fields(of))
+
+
 class VerdictJournal:
     """A file of verdicts, of which those under one key are read."""
 
@@ -74,7 +77,7 @@ class VerdictJournal:
     def _verdicts(self) -> Iterator[Verdict]:
         for line in self._lines():
             row = _row(line)
-            if (row.get("versions"), row.get("sources")) == (self.key.versions, self.key.sources):
+            if row and self.key == Key(row["versions"], row["sources"]):
                 yield _verdict(row)
 
     def _lines(self) -> list[bytes]:
@@ -98,17 +101,17 @@ def _is_torn(descriptor: int) -> bool:
 
 
 def _row(line: bytes) -> dict[str, Any]:
-    """One line as it was written; nothing where it is torn."""
+    """One line as it was written; nothing where it is torn or of another release."""
     try:
         found = json.loads(line)
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return found if isinstance(found, dict) and found.keys() == _COLUMNS else {}
 
 
 def _verdict(row: Mapping[str, Any]) -> Verdict:
-    values = {field.name: row.get(field.name) for field in dataclasses.fields(Verdict)}
-    return Verdict(**{**values, "kind": Kind(row["kind"])})  # type: ignore[arg-type]
+    values = {field.name: row[field.name] for field in dataclasses.fields(Verdict)}
+    return Verdict(**{**values, "kind": Kind(row["kind"])})
 
 
 def _sources_digest() -> str:
