@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from typing import Any, Final
 
 import torch
@@ -60,7 +61,9 @@ def _config(loaded: Any, changes: tuple[Change, ...]) -> Any:
     config_class = _config_class(loaded)
     try:
         # Copied, since some configuration classes take keys out of what they are given.
-        return tiny_config(config_class, copy.deepcopy(defaults), copy.deepcopy(config))
+        whole = tiny_config(config_class, copy.deepcopy(defaults), copy.deepcopy(config))
+        parts = [change.part for change in changes if change.part]
+        return getattr(whole, parts[0]) if parts else whole
     except Exception as error:
         # A configuration class may raise anything for arguments that it lacks.
         name = config_class.__name__
@@ -82,7 +85,9 @@ def _config_class(loaded: Any) -> Any:
         return own
     whole = CONFIG_MAPPING[model_type]
     # The decoder of Musicgen is mapped to the type of the whole.
-    return own if own in getattr(whole, "sub_configs", {}).values() else whole
+    parts = getattr(whole, "sub_configs", {})
+    # With a backbone it is a property of the instance.
+    return own if isinstance(parts, Mapping) and own in parts.values() else whole
 
 
 def _model(loaded: Any, config: Any, seed: int) -> torch.nn.Module:

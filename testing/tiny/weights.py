@@ -8,6 +8,7 @@ keeps a signal's variance, and what is constant gets noise.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -21,6 +22,7 @@ _EMBEDDING_DEVIATION: Final = 0.5
 _NOISE: Final = 0.2
 _TRANSPOSED: Final = (Conv1D, nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
 _BATCH_NORMS: Final = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
+_CODEBOOK: Final = re.compile(r".*VectorQuantizer")
 _WITH_FAN_IN: Final = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, *_TRANSPOSED)
 
 
@@ -39,6 +41,8 @@ def scatter(model: nn.Module, seed: int) -> None:
             if weight.requires_grad and id(weight) not in seen:
                 seen.add(id(weight))
                 _scatter_weight(module, weight, generator)
+        if type(module).__name__.endswith("Codebook"):
+            _fill_codebook(module, generator)
 
 
 def _scatter_weight(module: nn.Module, weight: nn.Parameter, generator: torch.Generator) -> None:
@@ -53,6 +57,13 @@ def _scatter_weight(module: nn.Module, weight: nn.Parameter, generator: torch.Ge
         # In steps, since BLIP draws with a deviation of 1e-10, whose square float32 rounds away.
         weight.div_(weight.abs().max())
         weight.mul_(_target_deviation(module, weight) / weight.std(unbiased=False))
+
+
+def _fill_codebook(module: nn.Module, generator: torch.Generator) -> None:
+    """Codes of a codec are buffers of zeros until a checkpoint or training fills them."""
+    for table in module.buffers(recurse=False):
+        if table.ndim > 1 and table.is_floating_point() and not table.any():
+            table.copy_(_EMBEDDING_DEVIATION * torch.randn(table.shape, generator=generator))
 
 
 def _scatter_constant(weight: nn.Parameter, generator: torch.Generator) -> None:
@@ -72,7 +83,7 @@ def _target_deviation(module: nn.Module, weight: nn.Parameter) -> float:
 
 @torch.no_grad()
 def calibrate(model: nn.Module, inputs: Mapping[str, Any]) -> None:
-    """Give batch norms the statistics of their own inputs, as training would.
+    """Give batch norms and codebooks the statistics of their own inputs, as training would.
 
     Without them the signal shrinks by half at every activation, and a convolutional network of
     twenty layers returns the same for every image. One mean and one variance for all channels,
@@ -83,9 +94,11 @@ def calibrate(model: nn.Module, inputs: Mapping[str, Any]) -> None:
         inputs: Keyword inputs of one forward; they may be changed by it.
     """
     norms = [m for m in model.modules() if isinstance(m, _BATCH_NORMS)]
-    if not norms:
+    books = [m for m in model.modules() if _CODEBOOK.fullmatch(type(m).__name__)]
+    if not norms and not books:
         return
     hooks = [norm.register_forward_pre_hook(_take_statistics) for norm in norms]
+    hooks += [book.register_forward_pre_hook(_spread_codes) for book in books]
     try:
         model(**inputs)
     finally:
@@ -98,3 +111,11 @@ def _take_statistics(norm: nn.Module, arguments: tuple[torch.Tensor, ...]) -> No
     spread = torch.linspace(1 - _NOISE, 1 + _NOISE, len(mean))
     mean.copy_(arguments[0].mean() * spread)
     variance.copy_(arguments[0].var() * spread)
+
+
+def _spread_codes(book: nn.Module, arguments: tuple[torch.Tensor, ...]) -> None:
+    """Spread the codes of images over what is encoded; else all images get the nearest to zero."""
+    weight = book.get_submodule("embedding").get_parameter("weight")
+    channels = arguments[0].movedim(-3, 0).flatten(1)
+    unit = weight / weight.std()
+    weight.copy_(channels.mean(1) + channels.std(1) * unit)

@@ -17,10 +17,12 @@ class Change:
         why: The reason.
         config: Arguments that replace what the rules give.
         defaults: Arguments without which the class has no usable defaults.
+        part: The nested configuration that the class takes, where it declares the whole one.
         tames: Whether the forward does something else than with transformers' defaults.
     """
 
     why: str
     config: Mapping[str, Any] = field(default_factory=dict)
     defaults: Mapping[str, Any] = field(default_factory=dict)
+    part: str = ""
     tames: bool = False

@@ -5,18 +5,455 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+import torch
+
+from testing.inputs.domains import Domain, Kind
 from testing.tiny.exceptions.change import Change
+from testing.tiny.features import floats
 
 __all__ = ["CHANGES", "IMPOSSIBLE", "INPUTS", "LARGE", "OMITTED", "UNUSED"]
 
-CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {}
+# Within the small vocabulary, at ids that no default has.
+_IMAGE: Final = 400
+_END_OF_LINE: Final = 401
+_YES: Final = 402
+_NO: Final = 403
+_FIRST_CODE: Final = 300
+_CODES: Final = 64
 
-OMITTED: Final[Mapping[str, Mapping[str, str]]] = {}
+_ONE_TOKEN_FOR_BOTH: Final = (
+    "images and videos have one placeholder, whose number must be that of either alone"
+)
+_OWN_DECODER: Final = "its language model is OPT, a decoder alone, which is given none"
+_STATES_SIZES: Final = "it states sizes that the image and the text must agree with"
+_GENERATES_ONLY: Final = "the class defines generate() of its parts and no forward"
+
+
+def _sections(sections: list[int]) -> Change:
+    """Sections of the rotary embedding, which the class leaves open and its layers read."""
+    rope = {"rope_type": "default", "mrope_section": sections}
+    return Change(
+        "rotary sections that all checkpoints have and the class leaves open",
+        defaults={"text_config": {"rope_scaling": rope}},
+    )
+
+
+def _letters(code: int) -> str:
+    return "".join(chr(ord("A") + int(digit)) for digit in str(code))
+
+
+_QWEN_SECTIONS: Final = _sections([16, 24, 24])
+_GLM_SECTIONS: Final = _sections([8, 12, 12])
+_FOUR_QUERIES: Final = Change(
+    "the checkpoints' image token, which the class leaves open; four queries",
+    {"num_query_tokens": 4},
+    {"image_token_index": _IMAGE},
+)
+_FINER_PATCHES: Final = Change(
+    "more than two patches a side, which an area of pixels can tell apart",
+    {"vision_config": {"patch_size": 16}},
+)
+_FOUR_PLACES: Final = Change("as many places as a small image fills", {"mm_tokens_per_image": 4})
+_TWO_CROSSING_LAYERS: Final = {
+    "num_hidden_layers": 4,
+    "cross_attention_layers": [1, 3],
+}
+_ROPE: Final = Change(
+    "a rotary embedding, which the class leaves open and its layers read",
+    {"text_config": _TWO_CROSSING_LAYERS},
+    {"text_config": {"rope_scaling": {"rope_type": "default"}}},
+)
+
+_EMU3: Final = (
+    Change(
+        "a token for each code of the image tokenizer, which are fewer and from fewer layers",
+        {
+            "vq_config": {
+                "codebook_size": _CODES,
+                "base_channels": 32,
+                "channel_multiplier": [1, 1, 1, 1],
+                "num_res_blocks": 1,
+                "hidden_size": 32,
+            }
+        },
+        {
+            "vocabulary_map": {
+                "<image>": _IMAGE,
+                "<|extra_200|>": _END_OF_LINE,
+                **{f"<|visual token {i:06}|>": _FIRST_CODE + i for i in range(_CODES)},
+            }
+        },
+    ),
+)
+_LLAMA4: Final = (
+    Change(
+        "widths of the adapter, which its defaults leave unlike four merged patches",
+        {
+            "vision_config": {
+                "hidden_size": 32,
+                "intermediate_size": 128,
+                "projector_input_dim": 64,
+                "projector_output_dim": 64,
+                "vision_output_dim": 64,
+            }
+        },
+    ),
+)
+_MLLAMA: Final = (
+    _ROPE,
+    Change(
+        "the image's states have the widths of two inner layers beside its own",
+        {
+            "vision_config": {
+                "hidden_size": 32,
+                "intermediate_layers_indices": [0, 1],
+                "vision_output_dim": 96,
+            }
+        },
+    ),
+)
+
+
+def _block(channels: int, stride: int) -> dict[str, Any]:
+    """An inverted bottleneck, as timm's builder of MobileNets takes it."""
+    kernels = {f"dw_kernel_size_{place}": 3 * (stride > 1) for place in ("start", "mid")}
+    return {
+        "block_type": "uir",
+        "out_chs": channels,
+        "stride": stride,
+        "exp_ratio": 2.0,
+        "dw_kernel_size_end": 0,
+        "act_layer": None,
+        "noskip": False,
+        **kernels,
+    }
+
+
+_ATTENTION: Final = {
+    "block_type": "mqa",
+    "out_chs": 32,
+    "stride": 1,
+    "dw_kernel_size": 3,
+    "num_heads": 2,
+    "key_dim": 16,
+    "value_dim": 16,
+    "kv_stride": 1,
+    "act_layer": None,
+    "noskip": False,
+}
+_MOBILENET: Final = {
+    "block_args": [
+        [_block(8, 2)],
+        [_block(16, 2)],
+        [_block(32, 2), _ATTENTION, _block(32, 1)],
+        [_block(32, 2), _ATTENTION, _block(32, 1)],
+    ],
+    "stem_size": 8,
+    "msfa_output_resolution": 2,
+}
+_QWEN3_VL: Final = (
+    _sections([24, 20, 20]),
+    Change(
+        "heads whose rotary axes have an even number of places, the width of the text, and both "
+        "layers' states for its first two",
+        {
+            "text_config": {"hidden_size": 64},
+            "vision_config": {
+                "hidden_size": 32,
+                "num_heads": 2,
+                "out_hidden_size": 64,
+                "deepstack_visual_indexes": [0, 1],
+            },
+        },
+    ),
+)
+
+CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
+    "Blip2ForImageTextRetrieval": (
+        Change(
+            "the class reads text with its querying transformer, as its checkpoints say",
+            {"qformer_config": {"use_qformer_text_input": True}},
+        ),
+    ),
+    "Emu3ForConditionalGeneration": _EMU3,
+    "Emu3Model": _EMU3,
+    "Emu3TextModel": (
+        Change(
+            "the class declares the whole and reads the text's", part="text_config"
+        ),
+    ),
+    "Llama4ForConditionalGeneration": _LLAMA4,
+    "Llama4VisionModel": (
+        Change(
+            "widths of its adapter, which its defaults leave unlike four merged patches",
+            {
+                "hidden_size": 32,
+                "intermediate_size": 128,
+                "projector_input_dim": 64,
+                "projector_output_dim": 64,
+                "vision_output_dim": 64,
+            },
+        ),
+    ),
+    "MllamaForCausalLM": (
+        Change("two of four layers attend to images", _TWO_CROSSING_LAYERS),
+        Change("as in mllama", defaults={"rope_scaling": {"rope_type": "default"}}),
+    ),
+    "MllamaForConditionalGeneration": _MLLAMA,
+    "MllamaModel": _MLLAMA,
+    "MllamaTextModel": (
+        Change("two of four layers attend to images", _TWO_CROSSING_LAYERS),
+        Change("as in mllama", defaults={"rope_scaling": {"rope_type": "default"}}),
+    ),
+    "MllamaVisionModel": (
+        Change(
+            "its output has the widths of two inner layers beside its own",
+            {"hidden_size": 32, "intermediate_layers_indices": [0, 1], "vision_output_dim": 96},
+        ),
+    ),
+    "aria": (
+        _FINER_PATCHES,
+        Change("how many queries 16 patches have", {"projector_patch_to_query_dict": {16: 8}}),
+    ),
+    "aya_vision": (
+        Change(
+            "a width that the heads divide, unlike the default's",
+            {"vision_config": {"hidden_size": 32, "num_attention_heads": 2}},
+        ),
+    ),
+    "blip-2": (_FOUR_QUERIES,),
+    "chameleon": (
+        Change(
+            "a token for each code of the image tokenizer, which are fewer and from fewer layers",
+            {
+                "vq_config": {
+                    "num_embeddings": _CODES,
+                    "base_channels": 32,
+                    "channel_multiplier": [1, 1, 2, 2],
+                    "num_res_blocks": 1,
+                    "resolution": 32,
+                }
+            },
+            {
+                "vocabulary_map": {
+                    "<image>": _IMAGE,
+                    **{f"IMGIMG{_letters(i)}Z": _FIRST_CODE + i for i in range(_CODES)},
+                }
+            },
+        ),
+    ),
+    "deepseek_vl_hybrid": (
+        Change(
+            "which of the two layers attends to all of the image",
+            {"high_res_vision_config": {"global_attn_indexes": [1]}},
+        ),
+    ),
+    "gemma3": (_FOUR_PLACES,),
+    "gemma3n": (
+        Change(
+            "two layers of each kind, of which the last two share keys and values",
+            {
+                "text_config": {
+                    "num_hidden_layers": 4,
+                    "num_kv_shared_layers": 2,
+                    "layer_types": ["sliding_attention", "full_attention"] * 2,
+                    "activation_sparsity_pattern": [0.95, 0.95, 0.0, 0.0],
+                    "intermediate_size": 64,
+                },
+                "audio_soft_tokens_per_image": 16,
+            },
+        ),
+        Change(
+            "a MobileNet of four small stages, from 64 pixels a side to two; its width is timm's",
+            {
+                "vision_config": {"hidden_size": 2048, "model_args": _MOBILENET},
+                "vision_soft_tokens_per_image": 4,
+            },
+        ),
+    ),
+    "glm4v": (_GLM_SECTIONS,),
+    "glm4v_moe": (_GLM_SECTIONS,),
+    "idefics3": (_FINER_PATCHES,),
+    "instructblip": (_FOUR_QUERIES,),
+    "instructblipvideo": (
+        Change("as in InstructBLIP", {"num_query_tokens": 4}, {"video_token_index": _IMAGE}),
+    ),
+    "janus": (
+        Change(
+            "32 groups of channels divide these",
+            {"vq_config": {"base_channels": 32, "num_res_blocks": 1, "num_embeddings": _CODES}},
+        ),
+        Change(
+            "the width of the text, to which the default's images do not come",
+            {"text_config": {"hidden_size": 64}, "vision_config": {"projection_dim": 64}},
+        ),
+    ),
+    "kosmos-2": (Change("fewer places of an image", {"latent_query_num": 8}),),
+    "kosmos-2.5": (Change("fewer places of an image", {"latent_query_num": 8}),),
+    "ovis2": (Change("the width of the text", {"hidden_size": 64}),),
+    "perception_lm": (
+        Change(
+            "a small Perception Encoder of timm's, which the class leaves open",
+            {
+                "vision_config": {
+                    "architecture": "vit_pe_lang_large_patch14_448",
+                    "model_args": {
+                        "embed_dim": 32,
+                        "depth": 2,
+                        "num_heads": 2,
+                        "img_size": [64, 64],
+                        "patch_size": 16,
+                        "ref_feat_shape": [4, 4],
+                        "global_pool": "",
+                    },
+                }
+            },
+        ),
+    ),
+    "phi4_multimodal": (
+        Change(
+            "the parts for images and sound, which the class leaves out",
+            defaults={"vision_config": {}, "audio_config": {}},
+        ),
+        Change(
+            "channels of the sound's convolutions, as wide as its states",
+            {
+                "audio_config": {
+                    "ext_pw_out_channel": 32,
+                    "depthwise_separable_out_channel": 32,
+                    "nemo_conv_channels": 32,
+                }
+            },
+        ),
+    ),
+    "qwen2_5_vl": (
+        _QWEN_SECTIONS,
+        Change(
+            "heads whose rotary axes have an even number of places, windows of one merged patch "
+            "before a layer without, and the width of the text",
+            {
+                "text_config": {"hidden_size": 64},
+                "vision_config": {
+                    "hidden_size": 32,
+                    "num_heads": 2,
+                    "out_hidden_size": 64,
+                    "window_size": 28,
+                    "fullatt_block_indexes": [1],
+                },
+            },
+        ),
+    ),
+    "qwen2_vl": (
+        _QWEN_SECTIONS,
+        Change(
+            "heads whose rotary axes have an even number of places, and the width of the text",
+            {
+                "text_config": {"hidden_size": 64},
+                "vision_config": {"embed_dim": 32, "num_heads": 2, "hidden_size": 64},
+            },
+        ),
+    ),
+    "qwen3_vl": _QWEN3_VL,
+    "qwen3_vl_moe": _QWEN3_VL,
+    "shieldgemma2": (
+        _FOUR_PLACES,
+        Change(
+            "tokens within the small vocabulary, which the class takes without naming them",
+            {"yes_token_index": _YES, "no_token_index": _NO},
+        ),
+    ),
+    "smolvlm": (_FINER_PATCHES,),
+    "vipllava": (
+        Change(
+            "states of three layers, of as many as there are",
+            {"vision_feature_layers": [-2, -1, 1]},
+        ),
+    ),
+}
+
+_NO_VIDEOS: Final = {
+    "pixel_values_videos": _ONE_TOKEN_FOR_BOTH,
+    "video_grid_thw": _ONE_TOKEN_FOR_BOTH,
+}
+
+_NO_DECODER: Final = {
+    "decoder_input_ids": _OWN_DECODER,
+    "decoder_attention_mask": _OWN_DECODER,
+}
+
+OMITTED: Final[Mapping[str, Mapping[str, str]]] = {
+    "blip-2": _NO_DECODER,
+    "glm4v": _NO_VIDEOS,
+    "glm4v_moe": _NO_VIDEOS,
+    "instructblip": _NO_DECODER,
+    "instructblipvideo": _NO_DECODER,
+}
 
 UNUSED: Final[Mapping[str, Mapping[str, str]]] = {}
 
-INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {}
+
+def _marked_images(forward: Any) -> Domain:
+    """The processor says of each token whether an image stands there."""
+    marks = ((forward.config.image_token_id, 1),)
+    return Domain(Kind.MARKS, (), marked="input_ids", marks=marks)
+
+
+def _patches_with_places(forward: Any) -> Domain:
+    """Pixels of 16 patches, after the row and the column of each, which count from one."""
+    pixels = forward.config.vision_config.patch_embed_hidden_size
+    return Domain(Kind.FLOAT, (16, 2 + pixels), dtype=torch.float32, low=1, high=5)
+
+
+def _sizes(size: list[int]) -> Domain:
+    return Domain(Kind.FIXED, (2,), value=torch.tensor([size]), reason=_STATES_SIZES)
+
+
+def _crop(forward: Any) -> list[int]:
+    return [forward.config.vision_config.crop_size] * 2
+
+
+def _areas_of_crops(forward: Any) -> Domain:
+    """Patches of the whole image and of two crops, all of them seen."""
+    side = _crop(forward)[0] // forward.config.vision_config.patch_size
+    seen = torch.ones(1, 3, side, side, dtype=torch.bool)
+    return Domain(Kind.FIXED, (3, side, side), torch.bool, value=seen, reason=_STATES_SIZES)
+
+
+INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
+    # The tokenizers of images keep an eighth of each side.
+    "chameleon": {"pixel_values": lambda _: floats((3, 32, 32))},
+    "emu3": {
+        "image_sizes": lambda _: _sizes([32, 32]),
+        "pixel_values": lambda _: floats((3, 32, 32)),
+    },
+    "gemma3": {"token_type_ids": _marked_images},
+    "instructblipvideo": {"pixel_values": lambda _: floats((4, 3, 64, 64))},
+    "perception_lm": {"pixel_values": lambda _: floats((2, 3, 64, 64))},
+    "kosmos-2.5": {"flattened_patches": _patches_with_places},
+    "phi4_multimodal": {
+        "audio_attention_mask": lambda _: Domain(
+            # Padded within the last of eight frames that become one.
+            Kind.MASK,
+            (64,),
+            dtype=torch.bool,
+            shortest=57,
+        ),
+        "audio_embed_sizes": lambda _: Domain(
+            Kind.FIXED, (), value=torch.tensor([8]), reason=_STATES_SIZES
+        ),
+        "audio_input_features": lambda forward: floats(
+            (64, forward.config.audio_config.input_size)
+        ),
+        "image_attention_mask": _areas_of_crops,
+        "image_pixel_values": lambda forward: floats((3, 3, *_crop(forward))),
+        "image_sizes": lambda forward: _sizes([_crop(forward)[0], 2 * _crop(forward)[1]]),
+    },
+    "shieldgemma2": {"token_type_ids": _marked_images},
+}
 
 LARGE: Final[Mapping[str, str]] = {}
 
-IMPOSSIBLE: Final[Mapping[str, str]] = {}
+IMPOSSIBLE: Final[Mapping[str, str]] = {
+    "Qwen2_5OmniForConditionalGeneration": _GENERATES_ONLY,
+    "Qwen3OmniMoeForConditionalGeneration": _GENERATES_ONLY,
+}

@@ -24,7 +24,10 @@ RULES: Final[Mapping[str, Rule]] = {
 """General rules by the name of the input."""
 
 # These have the length of the text, which depends on the data that it stands beside.
-_TEXT: Final = re.compile(r".*input_ids|(decoder_)?attention_mask|(token_type|position)_ids|bbox")
+_TEXT: Final = re.compile(
+    r".*input_ids|(decoder_|cross_)?attention_mask|((mm_)?token_type|position)_ids|bbox"
+    r"|image_embeds_position_mask"
+)
 
 
 def own_rules(forward: Forward) -> Mapping[str, Rule]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ from testing.inputs.sampling import TRACED, sample
 from testing.tiny.forward import Forward
 from testing.tiny.rules.data import data_domains
 
-__all__ = ["placeholder_runs"]
+__all__ = ["placeholder_runs", "unnamed_placeholder"]
 
 _BATCH_SIZE: Final = 2
 
@@ -41,7 +41,7 @@ class _Medium:
 _MEDIA: Final = (
     _Medium(
         ("image_token_id", "image_token_index"),
-        ("pixel_values", "pixel_values_images", "image_patches"),
+        ("pixel_values", "pixel_values_images", "image_pixel_values", "image_patches"),
         "get_image_features",
         stated=("num_query_tokens",),
         edges=(
@@ -60,12 +60,46 @@ _MEDIA: Final = (
     ),
     _Medium(
         ("audio_token_id", "audio_token_index"),
-        ("input_features", "input_audio_features"),
+        ("input_features", "input_audio_features", "input_values"),
         "get_audio_features",
         stated=("audio_soft_tokens_per_image",),
         edges=(("audio_start_token_id",), ("audio_end_token_id",)),
     ),
 )
+
+
+_Count = Callable[[Forward, Mapping[str, Any]], int]
+
+
+def _phi4_image(forward: Forward, drawn: Mapping[str, Any]) -> int:
+    """A token for each two by two patches, one after each of their rows and one between."""
+    vision = forward.vision_config
+    side = vision.crop_size // vision.patch_size // 2
+    height, width = (int(size) // vision.crop_size * side for size in drawn["image_sizes"][0])
+    return int(height * (width + 1) + 1 + side * (side + 1))
+
+
+def _onevision_video(forward: Forward, drawn: Mapping[str, Any]) -> int:
+    """Its frames' features and one that ends the video, which transformers 4 adds later."""
+    model = forward.model
+    method = getattr(model, "model", model).get_video_features
+    frames = _rows(_features(forward, method, drawn, "pixel_values_videos")) // _BATCH_SIZE
+    return frames + ("image_newline" not in inspect.getsource(inspect.unwrap(method)))
+
+
+_COUNTS: Final[Mapping[str, Mapping[str, _Count]]] = {
+    "instructblipvideo": {
+        "get_video_features": lambda forward, drawn: (
+            drawn["pixel_values"].shape[1] * forward.config.num_query_tokens
+        ),
+    },
+    "llava_onevision": {"get_video_features": _onevision_video},
+    "phi4_multimodal": {
+        "get_image_features": _phi4_image,
+        "get_audio_features": lambda _, drawn: int(drawn["audio_embed_sizes"][0]),
+    },
+}
+"""Numbers of features by model type and method, for models without the method."""
 
 
 def placeholder_runs(forward: Forward) -> tuple[Run, ...]:
@@ -83,11 +117,18 @@ def placeholder_runs(forward: Forward) -> tuple[Run, ...]:
 def _runs(forward: Forward) -> Iterator[Run]:
     if "input_ids" not in forward.parameters:
         return
+    if "image_embeds_position_mask" in forward.parameters:
+        yield Run((unnamed_placeholder(forward),) * forward.setting("latent_query_num"))
     for medium in _MEDIA:
         token = _token(forward, medium.tokens)
         count = 0 if token is None else _feature_count(forward, medium)
         if token is not None and count:
             yield from _runs_of(forward, medium, token, count)
+
+
+def unnamed_placeholder(forward: Forward) -> int:
+    """A token that a mask of its own marks as an image's place, so that any may stand there."""
+    return int(forward.text_config.vocab_size) - 1
 
 
 def _runs_of(forward: Forward, medium: _Medium, token: int, count: int) -> Iterator[Run]:
@@ -129,16 +170,21 @@ def _token(forward: Forward, names: tuple[str, ...]) -> int | None:
 def _feature_count(forward: Forward, medium: _Medium) -> int:
     """How many features the model makes of one sample's data; 0 where it is given none."""
     drawn = _drawn(forward)
+    own = _COUNTS.get(forward.model_type, {}).get(medium.method)
+    if own is not None:
+        return own(forward, drawn)
     given = next((name for name in medium.inputs if name in drawn), None)
     if given is None:
         return 0
     stated = forward.setting(*medium.stated)
     if isinstance(stated, int):
         return stated
-    for model in _asked(forward):
-        if hasattr(model, medium.method):
-            features = _features(forward, getattr(model, medium.method), drawn, given)
-            return _rows(features) // _BATCH_SIZE
+    # Some make a video's features as an image's of each frame.
+    for name in (medium.method, "get_image_features"):
+        for model in _asked(forward):
+            if hasattr(model, name):
+                features = _features(forward, getattr(model, name), drawn, given)
+                return _rows(features) // _BATCH_SIZE
     return 0
 
 
@@ -156,7 +202,7 @@ def _features(
     taken = inspect.signature(method).parameters
     arguments = {name: value for name, value in drawn.items() if name in taken}
     if given not in taken:
-        arguments[next(iter(taken))] = drawn[given]
+        arguments = {next(iter(taken)): drawn[given]}
     for name, parameter in taken.items():
         if parameter.default is parameter.empty and name not in arguments:
             setting = forward.setting(name)
@@ -178,7 +224,12 @@ def _rows(features: Any) -> int:
         # Masks and lengths stand beside features.
         return features.numel() // features.shape[-1] if features.is_floating_point() else 0
     if isinstance(features, (list, tuple)):
-        if all(isinstance(part, torch.Tensor) for part in features):
+        if all(isinstance(part, torch.Tensor) for part in features) and _is_alike(features):
             return sum(_rows(part) for part in features)
         return _rows(features[0])
     return 0
+
+
+def _is_alike(features: Sequence[torch.Tensor]) -> bool:
+    """Whether each is the features of an image, and not what else a method returns beside them."""
+    return len({part.ndim for part in features if part.is_floating_point()}) == 1

@@ -13,21 +13,18 @@ from testing.inputs.domains import Domain, Kind
 from testing.tiny.features import floats
 from testing.tiny.forward import Forward
 from testing.tiny.rules.vision import RULES as VISION_RULES
-from testing.tiny.rules.vision import image_size
+from testing.tiny.rules.vision import vision_shape
 
-__all__ = ["RULES", "best_resolution", "channels", "fixed", "grid"]
+__all__ = ["RULES", "best_resolution", "fixed", "grid"]
 
 FRAMES: Final = 2
 _STATES_SIZES: Final = "it states sizes that the image and the text must agree with"
 # Height and width of an image before it is cut into crops; wide, so that rows are cropped away.
 _ORIGINAL_SIZE: Final = (60, 128)
-
-
-def channels(forward: Forward) -> int:
-    """Colours of an image."""
-    names = ("num_channels", "in_channels", "in_chans")
-    found = (getattr(forward.vision_config, name, None) for name in names)
-    return next((number for number in found if number), 3)
+# Height and width in patches of an image in a longer row, and the length of the row.
+_PATCHES: Final = (2, 6)
+_ROW: Final = 16
+_QUESTION_LENGTH: Final = 8
 
 
 def fixed(values: list[int]) -> Domain:
@@ -55,7 +52,7 @@ def _patches(forward: Forward, frames: int = 1) -> Domain:
     """Flattened patches, one to a row, without a batch axis of their own."""
     vision = forward.nested("vision_config", "patch_size")
     times = getattr(vision, "temporal_patch_size", None) or 1
-    width = channels(forward) * times * vision.patch_size**2
+    width = vision_shape(forward)[-3] * times * vision.patch_size**2
     return Domain(
         Kind.FLOAT,
         (width,),
@@ -72,14 +69,14 @@ def _pixel_values(forward: Forward) -> Domain | None:
     images = _images(forward)
     if images is None:
         return VISION_RULES["pixel_values"](forward)
-    return floats((*images, channels(forward), *image_size(forward.vision_config)))
+    return floats((*images, *vision_shape(forward)))
 
 
 def _images(forward: Forward) -> tuple[int, ...] | None:
     """Axes between the batch and the channels of an image; None for the general rule."""
     if _has_crops(forward):
         height, width = best_resolution(forward)
-        rows, columns = image_size(forward.vision_config)
+        _, rows, columns = vision_shape(forward)
         return (1 + (height // rows) * (width // columns),)
     if "aspect_ratio_ids" in forward.parameters:
         return (1, forward.vision_config.max_num_tiles)
@@ -96,8 +93,8 @@ def _has_crops(forward: Forward) -> bool:
 def _pixel_values_videos(forward: Forward) -> Domain:
     if "video_grid_thw" in forward.parameters:
         return _patches(forward, FRAMES)
-    frames = forward.setting("num_frames") or FRAMES
-    return floats((frames, channels(forward), *image_size(forward.vision_config)))
+    shape = vision_shape(forward, videos=True)
+    return floats(shape if len(shape) > 3 else (FRAMES, *shape))
 
 
 def _image_sizes(forward: Forward) -> Domain | None:
@@ -105,7 +102,7 @@ def _image_sizes(forward: Forward) -> Domain | None:
         return fixed(list(_ORIGINAL_SIZE))
     if not _asks_for_sizes(forward.model):
         return None
-    return fixed(list(image_size(forward.vision_config)))
+    return fixed(list(vision_shape(forward)[-2:]))
 
 
 def _asks_for_sizes(model: Any) -> bool:
@@ -117,9 +114,23 @@ def _asks_for_sizes(model: Any) -> bool:
 
 
 def _pixel_attention_mask(forward: Forward) -> Domain | None:
-    if "spatial_shapes" in forward.parameters:
+    if "spatial_shapes" not in forward.parameters:
+        return Domain(Kind.AREA, (1, *vision_shape(forward)[-2:]), dtype=torch.bool)
+    if not _reads_text(forward):
         return VISION_RULES["pixel_attention_mask"](forward)
-    return Domain(Kind.AREA, (1, *image_size(forward.vision_config)), dtype=torch.bool)
+    real = torch.arange(_ROW) < math.prod(_PATCHES)
+    return fixed(real.long().tolist())
+
+
+def _spatial_shapes(forward: Forward) -> Domain | None:
+    """One shape for all samples beside a text, which has a place for each patch."""
+    return (
+        fixed(list(_PATCHES)) if _reads_text(forward) else VISION_RULES["spatial_shapes"](forward)
+    )
+
+
+def _reads_text(forward: Forward) -> bool:
+    return "input_ids" in forward.parameters and "get_image_features" in dir(forward.model)
 
 
 def _aspect_ratio_ids(forward: Forward) -> Domain:
@@ -132,14 +143,72 @@ def _aspect_ratio_mask(forward: Forward) -> Domain:
     return Domain(Kind.MASK, (1, forward.vision_config.max_num_tiles), shortest=1)
 
 
+def _cross_attention_mask(forward: Forward) -> Domain:
+    """Which tiles a token attends to."""
+    from testing.tiny.rules.text import text_shape
+
+    tiles = forward.vision_config.max_num_tiles
+    return Domain(Kind.MASK, (*text_shape(forward), 1, tiles), shortest=1)
+
+
+def _places_of_images(forward: Forward) -> Domain:
+    from testing.tiny.rules.placeholders import unnamed_placeholder
+
+    marks = ((unnamed_placeholder(forward), 1),)
+    return Domain(Kind.MARKS, (), marked="input_ids", marks=marks)
+
+
+def _question(forward: Forward) -> Domain:
+    """Ids that a querying transformer reads beside its queries."""
+    return Domain(
+        Kind.TOKENS,
+        (_QUESTION_LENGTH,),
+        high=forward.config.qformer_config.vocab_size,
+        excluded=frozenset(forward.special.values()),
+        mask="qformer_attention_mask",
+    )
+
+
+def _high_resolution(forward: Forward) -> tuple[int, ...]:
+    config = forward.config.high_res_vision_config
+    return (config.num_channels, config.image_size, config.image_size)
+
+
+def _image_patches(forward: Forward) -> Domain:
+    return floats(
+        (math.prod(_PATCHES), forward.config.num_channels * forward.config.patch_size**2)
+    )
+
+
+def _marks(forward: Forward) -> Domain:
+    """What a token stands for: text, an image, a video, a sound."""
+    names = (
+        ("image_token_id", "image_token_index"),
+        ("video_token_id", "video_token_index"),
+        ("audio_token_id", "audio_token_index"),
+    )
+    tokens = (forward.setting(*either) for either in names)
+    marks = tuple((t, mark) for mark, t in enumerate(tokens, 1) if isinstance(t, int))
+    return Domain(Kind.MARKS, (), marked="input_ids", marks=marks)
+
+
 RULES: Final[Mapping[str, Callable[[Forward], Domain | None]]] = {
     "aspect_ratio_ids": _aspect_ratio_ids,
     "aspect_ratio_mask": _aspect_ratio_mask,
+    "cross_attention_mask": _cross_attention_mask,
+    "image_embeds_position_mask": _places_of_images,
+    "high_res_pixel_values": lambda forward: floats(_high_resolution(forward)),
     "image_grid_thw": lambda forward: fixed(grid(forward)),
+    "image_patches": _image_patches,
     "image_sizes": _image_sizes,
+    "mm_token_type_ids": _marks,
     "pixel_attention_mask": _pixel_attention_mask,
     "pixel_values": _pixel_values,
+    "pixel_values_images": lambda forward: floats(vision_shape(forward)),
     "pixel_values_videos": _pixel_values_videos,
+    "qformer_attention_mask": lambda forward: Domain(Kind.MASK, (_QUESTION_LENGTH,)),
+    "qformer_input_ids": _question,
+    "spatial_shapes": _spatial_shapes,
     "video_grid_thw": lambda forward: fixed(grid(forward, FRAMES)),
 }
 """Rules by the name of the input, which hold before those of images alone."""
