@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from testing.inputs.domains import Domain, Kind
+import torch
+
+from testing.inputs.domains import Domain, Kind, Run
 from testing.tiny.exceptions.change import Change
 from testing.tiny.features import floats
 
@@ -15,6 +17,8 @@ _ALPHABET: Final = Change(
     "letters of a CTC alphabet; the class leaves it open", {"vocab_size": 32}
 )
 _NO_FORWARD: Final = "the class has no forward: its parts are called from generate() alone"
+_LENGTH_ALONE: Final = "the codec reads its length and not its values"
+_COUNT_ALONE: Final = "it tells how many features are read, and a text has places for one number"
 _EITHER: Final = "with features of sound it does not read a text"
 _PARTS_OF_MUSICGEN: Final = Change(
     "parts without which the class has no defaults",
@@ -26,30 +30,68 @@ _PARTS_OF_MUSICGEN: Final = Change(
     },
 )
 
+_GRANITE_SPEECH: Final = (
+    Change(
+        "the projector reads what the encoder makes; the class's defaults do not fit",
+        defaults={
+            "projector_config": {"model_type": "blip_2_qformer", "encoder_hidden_size": 1024}
+        },
+    ),
+    Change("three queries for each window, a multiple of their rate", {"window_size": 15}),
+)
+_QWEN3_CHUNKS: Final = Change("chunks of 32 frames instead of 100", {"n_window": 16})
+# Halved twice, 63 to 66 frames leave 16: as many places in the text, and yet masks that differ.
+_ODD_FRAMES: Final = Change(
+    "a second of sound instead of thirty", {"audio_config": {"max_source_positions": 33}}
+)
+
 CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
     "audio-spectrogram-transformer": (
         Change("a tenth of the patches of ten seconds of sound", {"max_length": 64}),
     ),
+    "audioflamingo3": (_ODD_FRAMES,),
+    "audioflamingo3_encoder": (Change(_ODD_FRAMES.why, {"max_source_positions": 33}),),
     "clap": (
         Change(
-            "a spectrogram a sixteenth as large, which still divides into four stages",
-            {"audio_config": {"spec_size": 64, "num_mel_bins": 16, "window_size": 4}},
+            "a spectrogram a sixteenth as large, whose last of four stages is a window",
+            {"audio_config": {"spec_size": 64, "num_mel_bins": 16, "window_size": 2}},
+        ),
+    ),
+    "clvp": (
+        Change(
+            "as many codes of speech as the decoder says; the class's defaults do not fit",
+            {"speech_config": {"vocab_size": 512}},
         ),
     ),
     "encodec": (
         Change("the LSTMs hold most weights: 16 times as wide as this", {"num_filters": 4}),
     ),
-    "granite_speech": (
-        Change(
-            "the projector reads what the encoder makes; the class's defaults do not fit",
-            defaults={
-                "projector_config": {"model_type": "blip_2_qformer", "encoder_hidden_size": 1024}
-            },
-        ),
-    ),
+    "granite_speech": _GRANITE_SPEECH,
+    "granite_speech_plus": _GRANITE_SPEECH,
     "mctct": (Change("the heads share the width among them", {"attention_head_dim": 48}),),
     "MusicgenForConditionalGeneration": (_PARTS_OF_MUSICGEN,),
     "MusicgenMelodyForConditionalGeneration": (_PARTS_OF_MUSICGEN,),
+    "moonshine_streaming": (
+        Change("the class says it of its encoder alone", {"num_key_value_heads": 2}),
+    ),
+    "moss_transcribe_diarize": (
+        Change(
+            "a second of sound instead of thirty", {"audio_config": {"max_source_positions": 32}}
+        ),
+    ),
+    "musicflamingo": (
+        _ODD_FRAMES,
+        Change(
+            "the type of its encoder, which it looks for",
+            defaults={
+                "audio_config": {"model_type": "audioflamingo3_encoder"},
+                "text_config": {"model_type": "qwen2"},
+            },
+        ),
+    ),
+    "qwen2_audio": (_ODD_FRAMES,),
+    "qwen3_asr": (Change(_QWEN3_CHUNKS.why, {"audio_config": _QWEN3_CHUNKS.config}),),
+    "qwen3_asr_encoder": (_QWEN3_CHUNKS,),
     "speech-encoder-decoder": (
         Change(
             "parts without which the class has no defaults",
@@ -93,17 +135,38 @@ OMITTED: Final[Mapping[str, Mapping[str, str]]] = {
         "input_values": "codes are made of a sound only where no decoder_input_ids are given",
         "padding_mask": "of the sound in place of decoder_input_ids",
     },
+    "moss_transcribe_diarize": {"padding_mask": "its forward takes it and reads it nowhere"},
     "Pop2PianoForConditionalGeneration": {"input_ids": _EITHER},
     "SeamlessM4TModel": {"input_ids": _EITHER},
     "SeamlessM4Tv2Model": {"input_ids": _EITHER},
+    "SpeechT5Model": {
+        "speaker_embeddings": "read by the decoder's prenet, which ForTextToSpeech alone has"
+    },
     "speech-encoder-decoder": {
         "input_features": "another name for what a spectrogram encoder hears; this hears waveforms"
     },
     "Wav2Vec2ForMaskedLM": {"attention_mask": "its forward takes it and does not pass it on"},
+    "voxtral_encoder": {
+        "attention_mask": "it hears sounds of one length; a mask goes to attention as it is"
+    },
     "whisper": {"attention_mask": "of features it is read by SpecAugment only, while training"},
 }
 
-UNUSED: Final[Mapping[str, Mapping[str, str]]] = {}
+UNUSED: Final[Mapping[str, Mapping[str, str]]] = {
+    "encodec": {
+        "padding_mask": "read where the configuration normalizes, else for its length alone"
+    },
+    "glmasr": {"input_features_mask": _COUNT_ALONE},
+    "mimi": {"padding_mask": _LENGTH_ALONE},
+    "mimi_encoder": {"padding_mask": _LENGTH_ALONE},
+    "moss_transcribe_diarize": {"input_features_mask": _COUNT_ALONE},
+    "omniasr": {"padding_mask": _COUNT_ALONE},
+    "pocket_tts_audio_tokenizer": {"padding_mask": _LENGTH_ALONE},
+    "pocket_tts_audio_tokenizer_encoder": {"padding_mask": _LENGTH_ALONE},
+    "qwen3_asr": {"input_features_mask": _COUNT_ALONE},
+    "vibevoice": {"padding_mask": _COUNT_ALONE},
+    "vibevoice_asr": {"padding_mask": _COUNT_ALONE},
+}
 
 
 def _codes(codebooks: str) -> Callable[[Any], Domain]:
@@ -124,8 +187,65 @@ def _codes(codebooks: str) -> Callable[[Any], Domain]:
     return rule
 
 
+def _text(stands: Callable[[Any], list[int]]) -> Mapping[str, Callable[[Any], Domain]]:
+    """Rules of a text with places for a sound, for models that cannot be asked how many."""
+
+    def ids(forward: Any) -> Domain:
+        run = stands(forward)
+        config = forward.text_config
+        return Domain(
+            Kind.TOKENS,
+            (16 + len(run),),
+            high=getattr(config, "text_vocab_size", config.vocab_size),
+            excluded=frozenset(forward.special.values()),
+            pad=getattr(config, "pad_token_id", None) or 0,
+            mask="attention_mask",
+            runs=(Run(tuple(run)),),
+        )
+
+    def mask(forward: Any) -> Domain:
+        length = len(stands(forward))
+        return Domain(Kind.MASK, (16 + length,), shortest=8 + length)
+
+    return {"input_ids": ids, "attention_mask": mask}
+
+
+def _ones(length: int) -> Domain:
+    """A mask of features that excludes none."""
+    return Domain(
+        Kind.FIXED,
+        (length,),
+        value=torch.ones(1, length, dtype=torch.bool),
+        reason="it marks as many features as the text has places",
+    )
+
+
 _MUSICGEN: Final = {"input_ids": _codes("num_codebooks")}
 _MUSICGEN_WITH_TEXT: Final = {"decoder_input_ids": _codes("num_codebooks")}
+# Bins and their deltas, two frames at a time.
+_GRANITE_SPEECH5: Final = {
+    "input_features": lambda forward: floats(
+        (64, 4 * forward.setting("num_mel_bins")), mask="attention_mask"
+    ),
+}
+_ONE_CHANNEL: Final = {"input_values": lambda forward: floats((1, 8000), shortest=6500)}
+# 8000 samples, and the spectrogram of them whose frames are 320 samples long.
+_TWO_HEARINGS: Final = {
+    "input_values": lambda forward: floats((1, 8000), shortest=6500),
+    "padding_mask": lambda forward: Domain(Kind.MASK, (1, 8000), shortest=6500),
+    "input_features": lambda forward: floats((25, 160), mask="input_features_mask"),
+    "input_features_mask": lambda forward: Domain(Kind.MASK, (25,)),
+}
+# A whole number of the codec's frames.
+_PE_AUDIO: Final = {
+    "input_values": lambda forward: floats((1, 4 * 1920), shortest=3 * 1920),
+    "padding_mask": lambda forward: Domain(Kind.MASK, (4 * 1920,), shortest=3 * 1920),
+}
+# Whole chunks; the last eight of 64 frames become one.
+_QWEN3_ASR: Final = {
+    "input_features": lambda forward: floats((forward.setting("num_mel_bins"), 64)),
+    "input_features_mask": lambda forward: Domain(Kind.MASK, (64,), shortest=57),
+}
 # SpeechT5's encoder and decoder without their prenets, which are in its classes of tasks.
 _SPEECHT5_WITHOUT_PRENETS: Final = {
     "input_values": lambda forward: floats((16, forward.config.hidden_size)),
@@ -133,7 +253,24 @@ _SPEECHT5_WITHOUT_PRENETS: Final = {
     "decoder_input_values": lambda forward: floats((8, forward.config.hidden_size)),
 }
 
+# Halved twice: 63 to 66 frames leave 16.
+_QWEN2_AUDIO: Final = _text(lambda forward: [forward.setting("audio_token_id")] * 16)
+# Frames of the codec, each of the product of its rates, and the token that ends them.
+_CSM_FRAMES: Final = 5
+_CSM: Final = _text(
+    lambda forward: [
+        *[forward.config.audio_token_id] * _CSM_FRAMES,
+        forward.config.audio_eos_token_id,
+    ]
+)
+
 INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "csm": {
+        **_CSM,
+        "input_values_cutoffs": lambda forward: Domain(
+            Kind.INDEX, (1,), low=_CSM_FRAMES * 1920 - 1900, high=_CSM_FRAMES * 1920 - 1600
+        ),
+    },
     "clap": {"input_features": lambda forward: floats((1, 250, 16))},
     "MusicgenForCausalLM": _MUSICGEN,
     "MusicgenForConditionalGeneration": _MUSICGEN_WITH_TEXT,
@@ -141,10 +278,79 @@ INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "MusicgenMelodyForConditionalGeneration": _MUSICGEN_WITH_TEXT,
     "MusicgenMelodyModel": _MUSICGEN,
     "MusicgenModel": _MUSICGEN,
-    "pop2piano": {
-        "input_features": lambda forward: floats((66, forward.config.d_model)),
-        "attention_mask": lambda forward: Domain(Kind.MASK, (66,)),
+    "fun_asr_nano": {"input_features_mask": lambda forward: _ones(64)},
+    "gemma4_audio": {
+        # Two halvings later a band for each four channels of the first convolution.
+        "input_features": lambda forward: floats(
+            (64, forward.config.subsampling_conv_channels[0]), mask="attention_mask"
+        ),
     },
+    "glmasr": {
+        "input_features_mask": lambda forward: Domain(Kind.MASK, (64,), shortest=63),
+    },
+    "granite_speech5_ctc": _GRANITE_SPEECH5,
+    "granite_speech5_encoder": _GRANITE_SPEECH5,
+    "granite_speech": {
+        # Of the features that the projector makes: three of every 15 frames.
+        "input_features_mask": lambda forward: _ones(15),
+    },
+    "granite_speech_plus": {"input_features_mask": lambda forward: _ones(15)},
+    "moss_transcribe_diarize": {
+        **_text(lambda forward: [forward.setting("audio_token_id")] * 8),
+        "input_features_mask": lambda forward: Domain(Kind.MASK, (64,), shortest=57),
+    },
+    "musicflamingo": _text(
+        lambda forward: [
+            forward.config.audio_bos_token_id,
+            *[forward.config.audio_token_id] * 16,
+            forward.config.audio_eos_token_id,
+        ]
+    ),
+    "nemotron3_5_transcribe_word_timestamp": {
+        "inputs_embeds": lambda forward: floats(
+            (16, forward.config.hidden_size), mask="attention_mask"
+        ),
+        "attention_mask": lambda forward: Domain(Kind.MASK, (16,)),
+    },
+    "omniasr": {
+        **_ONE_CHANNEL,
+        # 24 frames of the encoder, as of the whole.
+        "padding_mask": lambda forward: Domain(Kind.MASK, (8000,), shortest=7770),
+    },
+    "omniasr_audio": _ONE_CHANNEL,
+    "omniasr_ctc": _ONE_CHANNEL,
+    "neucodec": _TWO_HEARINGS,
+    "pe_audio": _PE_AUDIO,
+    "pe_audio_encoder": _PE_AUDIO,
+    "qwen3_asr": _QWEN3_ASR,
+    "qwen3_asr_encoder": _QWEN3_ASR,
+    "vibevoice_acoustic_tokenizer_decoder": {
+        "hidden_states": lambda forward: floats((forward.config.hidden_size, 4)),
+    },
+    "vibevoice_acoustic_tokenizer_encoder": {
+        "hidden_states": lambda forward: floats((1, 8000), shortest=6500),
+    },
+    "voxtral_realtime": {
+        # A text beside the sound, a token for every eight frames.
+        "input_ids": lambda forward: Domain(
+            Kind.TOKENS,
+            (8,),
+            high=forward.text_config.vocab_size,
+            excluded=frozenset(forward.special.values()),
+            mask="attention_mask",
+        ),
+        "attention_mask": lambda forward: Domain(Kind.MASK, (8,)),
+    },
+    "voxtral_realtime_encoder": {
+        # Of what two convolutions make of the frames.
+        "attention_mask": lambda forward: Domain(Kind.MASK, (32,)),
+    },
+    "xcodec2": _TWO_HEARINGS,
+    "pop2piano": {
+        "input_features": lambda forward: floats((64, forward.config.d_model)),
+        "attention_mask": lambda forward: Domain(Kind.MASK, (64,)),
+    },
+    "qwen2_audio": _QWEN2_AUDIO,
     "SpeechT5Model": _SPEECHT5_WITHOUT_PRENETS,
 }
 

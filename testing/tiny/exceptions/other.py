@@ -61,6 +61,7 @@ UNUSED: Final[Mapping[str, Mapping[str, str]]] = {
     "GraphormerModel": {
         "attn_edge_type": "read where edge_type is not multi_hop, the default",
     },
+    "TrajectoryTransformerModel": {"attention_mask": "read by the loss alone"},
 }
 
 INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {

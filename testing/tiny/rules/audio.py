@@ -56,6 +56,11 @@ def _audio_mel_mask(forward: Forward) -> Domain:
     return Domain(Kind.MASK, (frames,), dtype=torch.bool, inverted=True)
 
 
+def _latents(forward: Forward) -> Domain:
+    # What an encoder of sound makes: a channel for each of its widths.
+    return floats((forward.config.hidden_size, sound.TARGET_FRAMES))
+
+
 def _noise_sequence(forward: Forward) -> Domain:
     return floats((sound.FRAMES, forward.config.model_in_channels))
 
@@ -68,6 +73,7 @@ RULES: Final[Mapping[str, Callable[[Forward], Domain | None]]] = {
     "padding_mask": _mask("padding_mask"),
     "audio_mel": lambda forward: floats(sound.spectrogram_shape(forward), mask="audio_mel_mask"),
     "audio_mel_mask": _audio_mel_mask,
+    "latents": _latents,
     "noise_sequence": _noise_sequence,
     "decoder_input_values": _decoder_input_values,
     "speaker_embeddings": _speaker_embeddings,

@@ -29,8 +29,8 @@ __all__ = [
 # 24 frames of a wav2vec 2.0 encoder, of which the x-vector head's convolutions take 14.
 SAMPLES: Final = 8000
 SHORTEST_SOUND: Final = 6500
-# Frames of a spectrogram. Halved twice, 63 to 66 frames leave 16, and half as many masks differ.
-FRAMES: Final = 66
+# Frames of a spectrogram, which encoders halve up to three times.
+FRAMES: Final = 64
 _SPARE_BESIDE_TEXT: Final = 3
 # Frames of what a model is to speak, as many as a decoder's mask has places.
 TARGET_FRAMES: Final = 8
@@ -45,6 +45,8 @@ _BINS: Final = (
     "input_dim",
     "feature_size",
 )
+# Where the configuration does not say.
+_USUAL_BINS: Final = 80
 
 
 def pads_with_silence(forward: Forward) -> bool:
@@ -59,7 +61,8 @@ def pads_with_silence(forward: Forward) -> bool:
 
 def hears(forward: Forward) -> bool:
     """Whether it takes a waveform or a spectrogram."""
-    return not {"input_values", "input_features"}.isdisjoint(forward.parameters)
+    names = {"input_values", "input_features", "audio_mel"}
+    return not names.isdisjoint(forward.parameters)
 
 
 def takes_text(forward: Forward) -> bool:
@@ -70,7 +73,8 @@ def takes_text(forward: Forward) -> bool:
 
 def mel_bins(forward: Forward) -> int:
     """Values of one frame of a spectrogram."""
-    return int(forward.setting(*_BINS))
+    stacked = forward.setting("num_stacked_frames") or 1
+    return int(forward.setting(*_BINS) or _USUAL_BINS) * int(stacked)
 
 
 def takes_spectrogram(forward: Forward) -> bool:
@@ -90,17 +94,19 @@ def spectrogram_shape(forward: Forward) -> tuple[int, int]:
 def waveform_shape(forward: Forward) -> tuple[int, ...]:
     """Samples; codecs have an axis of channels before them."""
     is_codec = forward.setting("codebook_size", "codebook_dim") is not None
-    channels = forward.setting("audio_channels") or (1 if is_codec else None)
+    channels = forward.setting("audio_channels", "channels") or (1 if is_codec else None)
     return (SAMPLES,) if channels is None else (channels, SAMPLES)
 
 
 def mask_name(forward: Forward) -> str | None:
     """Name of the mask of the sound, where the forward takes one."""
-    for name in _MASKS:
-        if name in forward.parameters:
-            return name
     taken = forward.parameters
-    is_alone = hears(forward) and not takes_text(forward) and not pads_with_silence(forward)
+    if not hears(forward) or "input_values" in taken and takes_spectrogram(forward):
+        return None
+    for name in _MASKS:
+        if name in taken:
+            return name
+    is_alone = not takes_text(forward) and not pads_with_silence(forward)
     return "attention_mask" if is_alone and "attention_mask" in taken else None
 
 
