@@ -18,6 +18,8 @@ EXPERTS_PER_TOKEN: Final = 2
 _EXPERTS: Final = 4
 # Several query heads share one of the keys, and there are several of these.
 _GROUPED: Final = (4, 2)
+# Two frequencies.
+_ROTATED: Final = 4
 _ROPES: Final = ("rope_parameters", "rope_scaling")
 
 _Sizes = Mapping[str, Any]
@@ -103,6 +105,22 @@ def _wholes(values: _Sizes) -> Iterator[tuple[str, int]]:
             yield from ((name, factor) for factor in (1, *expansions))
 
 
+def _rotary_parts(values: _Sizes, small: _Sizes) -> Iterator[tuple[str, int]]:
+    """Where only a part of a head is rotated, the part has `_ROTATED` places at least."""
+    shares = [float(share) for share in _rotated_shares(values) if share]
+    heads, width = values.get("num_attention_heads"), values.get("head_dim")
+    if shares and _is_size(heads) and _is_size(width) and width * heads != values["hidden_size"]:
+        yield "head_dim", max(small["head_dim"], math.ceil(_ROTATED / min(shares)))
+
+
+def _rotated_shares(values: _Sizes) -> Iterator[Any]:
+    for name, value in values.items():
+        if name == "partial_rotary_factor":
+            yield value
+        elif isinstance(value, Mapping) and (name in _ROPES or "rope_type" in value):
+            yield from _rotated_shares(value)
+
+
 def _latent_heads(values: _Sizes, small: _Sizes) -> Iterator[tuple[str, int]]:
     """A head of latent attention is a part without and one with a rotary embedding."""
     plain, rotary = small.get("qk_nope_head_dim"), small.get("qk_rope_head_dim")
@@ -116,22 +134,29 @@ def _latent_heads(values: _Sizes, small: _Sizes) -> Iterator[tuple[str, int]]:
 
 def _experts(values: _Sizes, small: _Sizes) -> Iterator[tuple[str, int]]:
     """Counts that a class leaves open, although its layers need them."""
-    for name, count in (
-        ("n_routed_experts", _EXPERTS),
-        ("num_experts_per_tok", EXPERTS_PER_TOKEN),
-    ):
-        if name in values and values[name] is None:
-            yield name, count
+    if values.get("n_routed_experts", 0) is None:
+        yield "n_routed_experts", _EXPERTS
+        yield "n_shared_experts", 1
+    if values.get("num_experts_per_tok", 0) is None:
+        yield "num_experts_per_tok", EXPERTS_PER_TOKEN
 
 
 def _rope_sections(values: _Sizes, small: _Sizes) -> Iterator[tuple[str, Any]]:
     """Sections of a rotary embedding, as many places as half a head has."""
     for name in _ROPES:
         rope = values.get(name)
-        if isinstance(rope, Mapping) and rope.get("mrope_section") and _has_heads(small):
-            share = rope.get("partial_rotary_factor") or small.get("partial_rotary_factor") or 1
-            places = int(_head_width(small) * share) // 2
-            yield name, {**rope, "mrope_section": _sections(rope["mrope_section"], places)}
+        if isinstance(rope, Mapping) and _has_heads(small):
+            yield name, _small_rope(rope, small)
+
+
+def _small_rope(rope: _Sizes, small: _Sizes) -> dict[str, Any]:
+    """One rotary embedding, or one for each type of layer."""
+    nested = {k: _small_rope(v, small) for k, v in rope.items() if isinstance(v, Mapping)}
+    sections = rope.get("mrope_section")
+    if sections:
+        share = rope.get("partial_rotary_factor") or small.get("partial_rotary_factor") or 1
+        nested["mrope_section"] = _sections(sections, int(_head_width(small) * share) // 2)
+    return {**rope, **nested}
 
 
 def _pinpoints(values: _Sizes, small: _Sizes) -> Iterator[tuple[str, Any]]:
@@ -165,6 +190,7 @@ def _is_size(value: Any) -> bool:
 _FITTINGS: Final[tuple[Callable[[_Sizes, _Sizes], Iterator[tuple[str, Any]]], ...]] = (
     _shared_heads,
     _head_widths,
+    _rotary_parts,
     _latent_heads,
     _experts,
     _rope_sections,
