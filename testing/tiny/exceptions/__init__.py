@@ -8,6 +8,7 @@ each entry says why.
 - `INPUTS`: rules for inputs that the general rules do not make.
 - `OMITTED`: inputs that a tiny model is not given.
 - `UNUSED`: inputs that it takes but that reach no output.
+- `INFINITE`: outputs in which a model marks what is not there by an infinity.
 - `LARGE`: models beyond the limits of a tiny one, with the figure.
 - `IMPOSSIBLE`: classes that nothing here can run.
 """
@@ -32,6 +33,7 @@ from testing.tiny.exceptions.change import Change
 __all__ = [
     "CHANGES",
     "IMPOSSIBLE",
+    "INFINITE",
     "INPUTS",
     "LARGE",
     "OMITTED",
@@ -39,6 +41,7 @@ __all__ = [
     "Change",
     "changes_of",
     "impossible",
+    "infinite_of",
     "large",
     "omitted_of",
     "rules_of",
@@ -65,7 +68,7 @@ def _merged(table: str) -> dict[str, Any]:
     """
     merged: dict[str, Any] = {}
     for area in _AREAS:
-        entries = getattr(area, table)
+        entries = getattr(area, table, {})
         twice = merged.keys() & entries.keys()
         if twice:
             raise ValueError(f"{area.__name__}.{table}: {', '.join(twice)} stands twice")
@@ -76,6 +79,7 @@ def _merged(table: str) -> dict[str, Any]:
 CHANGES: Final[Mapping[str, tuple[Change, ...]]] = _merged("CHANGES")
 OMITTED: Final[Mapping[str, Mapping[str, str]]] = _merged("OMITTED")
 UNUSED: Final[Mapping[str, Mapping[str, str]]] = _merged("UNUSED")
+INFINITE: Final[Mapping[str, Mapping[str, str]]] = _merged("INFINITE")
 INPUTS: Final[Mapping[str, Mapping[str, Any]]] = _merged("INPUTS")
 LARGE: Final[Mapping[str, str]] = _merged("LARGE")
 IMPOSSIBLE: Final[Mapping[str, str]] = _merged("IMPOSSIBLE")
@@ -94,6 +98,11 @@ def omitted_of(model_type: str, model_class: str) -> Mapping[str, str]:
 def unused_of(model_type: str, model_class: str) -> Mapping[str, str]:
     """Inputs of a class that no output depends on, each with why."""
     return _both(UNUSED, model_type, model_class)
+
+
+def infinite_of(model_type: str, model_class: str) -> Mapping[str, str]:
+    """Outputs of a class that hold infinities by its definition, each with why."""
+    return _both(INFINITE, model_type, model_class)
 
 
 def rules_of(model_type: str, model_class: str) -> Mapping[str, Any]:

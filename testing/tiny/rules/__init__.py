@@ -14,7 +14,7 @@ from typing import Any
 from testing.inputs.domains import Domain
 from testing.tiny.errors import NoTinyModelError
 from testing.tiny.forward import Forward
-from testing.tiny.rules import data, text
+from testing.tiny.rules import boxes, data, text
 
 __all__ = ["input_domains"]
 
@@ -30,7 +30,7 @@ def input_domains(model: Any) -> dict[str, Domain]:
         NoTinyModelError: The forward requires an input for which there is no rule.
     """
     forward = Forward(model)
-    rules = {**data.RULES, **text.RULES, **data.own_rules(forward)}
+    rules = {**data.RULES, **text.RULES, **boxes.RULES, **data.own_rules(forward)}
     domains = data.domains_of(forward, rules)
     missing = [name for name in forward.required if name not in domains]
     if missing:
