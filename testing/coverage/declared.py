@@ -69,6 +69,7 @@ def read(directory: Path = DEFAULT_TESTS) -> Declared:
     Raises:
         NoTestsError: There is no such directory, or a module cannot be imported.
     """
+    directory = directory.resolve()
     if not directory.is_dir():
         raise NoTestsError(f"there is no directory of tests {directory}; name one with --tests")
     areas = _areas(directory)

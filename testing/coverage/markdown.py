@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from testing.coverage.record import ClassRecord, Coverage
@@ -63,7 +64,5 @@ def _item(record: ClassRecord, why: str | None = None) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text that Markdown shows as it is: no tag, no emphasis."""
-    for char in "\\<>*_`":
-        text = text.replace(char, f"\\{char}")
-    return text
+    """Text that Markdown shows as it is; underscores within words are no emphasis."""
+    return re.sub(r"[\\<>*`]|(?<!\w)_|_(?!\w)", r"\\\g<0>", text)

@@ -231,9 +231,11 @@ class TestExamining:
 
 
 @pytest.fixture
-def handmade_tests(tmp_path: Path) -> Path:
+def handmade_tests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A directory of tests: one class that is right, and names that nothing has."""
-    directory = tmp_path / "tests" / "models"
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    # Not tests/models: the modules would stand in for the project's own.
+    directory = tmp_path / "handmade" / "models"
     directory.mkdir(parents=True)
     (directory / "areas.py").write_text("AREAS = {'text': ('bert', 'brt'), 'vision': ('vit',)}")
     (directory / "test_handmade.py").write_text(
@@ -252,7 +254,13 @@ def handmade_tests(tmp_path: Path) -> Path:
 class TestDeclaredTests:
     def test_a_class_has_the_tests_that_name_it(self, handmade_tests: Path) -> None:
         (place,) = declared.read(handmade_tests).tests["BertModel"]
-        assert place.endswith("tests/models/test_handmade.py::GoodTest")
+        assert place.endswith("handmade/models/test_handmade.py::GoodTest")
+
+    def test_a_directory_may_be_where_one_is(
+        self, handmade_tests: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(handmade_tests)
+        assert declared.read(Path()).tests["BertModel"] == ("test_handmade.py::GoodTest",)
 
     def test_an_area_is_that_of_the_list(self, handmade_tests: Path) -> None:
         found = declared.read(handmade_tests)
@@ -273,12 +281,10 @@ class TestDeclaredTests:
         with pytest.raises(NoTestsError, match="name one with --tests"):
             declared.read(tmp_path / "none")
 
-    def test_a_module_that_cannot_be_imported_is_named(self, tmp_path: Path) -> None:
-        directory = tmp_path / "tests" / "models"
-        directory.mkdir(parents=True)
-        (directory / "test_unfinished.py").write_text("import nothing_of_this_name")
+    def test_a_module_that_cannot_be_imported_is_named(self, handmade_tests: Path) -> None:
+        (handmade_tests / "test_unfinished.py").write_text("import nothing_of_this_name")
         with pytest.raises(NoTestsError, match=r"test_unfinished.py .*ModuleNotFound"):
-            declared.read(directory)
+            declared.read(handmade_tests)
 
 
 SKIPS = """
@@ -388,6 +394,10 @@ class TestReports:
         assert "- `Beta` (beta): it has no \\<forward\\>\n" in page
         assert "- 1 of the 3 classes that can be run here are covered (33.3%).\n" in page
         assert "`Alpha`" not in page
+
+    def test_a_message_is_shown_as_it_is(self) -> None:
+        page = markdown.page(Coverage({}, (record("A", Kind.CRASHED, "a_b `__init__` *"),)))
+        assert r": a_b \`\__init_\_\` \*" in page
 
     def test_its_tables_are_of_areas_and_of_backends(self) -> None:
         page = markdown.page(FOUND)
