@@ -25,10 +25,20 @@ _FAST_SPEECH: Final = {
     "decoder_linear_units": 96,
 }
 _STEPS: Final = 16
+_QUESTIONS: Final = 3
 _LANGUAGE: Final = Change(
     "no adapter is chosen without a language, and checkpoints come without one: users set it",
     {"default_language": "en_XX"},
 )
+
+
+def _protein(forward: Any) -> Domain:
+    config = forward.config.protein_encoder_config
+    excluded = frozenset(forward.special.values())
+    mask = "protein_attention_mask"
+    size = config.vocab_size
+    pad = config.pad_token_id
+    return Domain(Kind.TOKENS, (_STEPS,), high=size, excluded=excluded, pad=pad, mask=mask)
 
 
 def _codes(forward: Any) -> Domain:
@@ -40,8 +50,8 @@ def _codes(forward: Any) -> Domain:
     return Domain(Kind.TOKENS, shape, high=size, excluded=excluded)
 
 
-def _sections(width: int, height: int, depth: int) -> tuple[Change, ...]:
-    rope = {"rope_type": "default", "mrope_section": [width, height, depth]}
+def _sections(*places: int) -> tuple[Change, ...]:
+    rope = {"rope_type": "default", "mrope_section": list(places)}
     why = "checkpoints have sections of rotary embeddings; the class leaves them open"
     return (Change(why, defaults={"rope_scaling": rope}),)
 
@@ -54,6 +64,20 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
         ),
     ),
     "canine": (Change("its tables of hashes hold most weights", {"num_hash_buckets": 512}),),
+    "dots3_note_text": (
+        Change(
+            "layers with a sliding window have sizes of their own",
+            {
+                "swa_num_attention_heads": 2,
+                "swa_num_key_value_heads": 2,
+                "swa_q_lora_rank": 16,
+                "swa_kv_lora_rank": 8,
+                "swa_head_dim": 16,
+                "swa_qk_nope_head_dim": 8,
+                "swa_v_head_dim": 8,
+            },
+        ),
+    ),
     "esm": (
         Change(
             "the alphabet of proteins; the class leaves it open",
@@ -73,11 +97,29 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
         ),
     ),
     "funnel": (Change("a layer for each resolution", {"block_sizes": [1, 1, 1]}),),
+    "glm5_next_text": (
+        Change("so many keys are pooled before the few are chosen", {"index_kpool": 2}),
+    ),
+    "glm_image_text": _sections(8, 12, 12),
+    "glm_ocr_text": _sections(8, 12, 12),
     "glm4v_moe_text": _sections(8, 12, 12),
     "glm4v_text": _sections(8, 12, 12),
     "gptsan-japanese": (Change("its depth has a name of its own", {"num_switch_layers": 2}),),
+    "hunyuan_vl_text": _sections(16, 16, 16, 16),
     "qwen2_5_vl_text": _sections(16, 24, 24),
     "qwen2_vl_text": _sections(16, 24, 24),
+    "qwen4_exp_text": (
+        Change(
+            "an indexer of keys, which its layers have always; the class leaves it open",
+            {
+                "indexer_n_heads": 2,
+                "indexer_kv_heads": 1,
+                "indexer_head_dim": 32,
+                "indexer_budget": 4,
+                "indexer_compress_ratio": 2,
+            },
+        ),
+    ),
     "qwen3_vl_moe_text": _sections(24, 20, 20),
     "qwen3_vl_text": _sections(24, 20, 20),
     "ReformerModelWithLMHead": (
@@ -88,6 +130,9 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
             "its BertModel reads an attribute that the configuration class has not",
             {"position_embedding_type": "absolute"},
         ),
+    ),
+    "sam3_lite_text_text_model": (
+        Change("the first layer and the last attend to nothing", {"num_hidden_layers": 3}),
     ),
     "xmod": (_LANGUAGE,),
 }
@@ -102,6 +147,15 @@ UNUSED: Final[Mapping[str, Mapping[str, str]]] = {
 }
 
 INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "evolla": {
+        "protein_input_ids": _protein,
+        "protein_attention_mask": lambda forward: Domain(Kind.MASK, (_STEPS,)),
+    },
+    "jev": {
+        "marks": lambda forward: Domain(Kind.INDEX, (_QUESTIONS,), low=1, high=_STEPS),
+        "num_options": lambda forward: Domain(Kind.INDEX, (_QUESTIONS,), low=2, high=6),
+        "question_type_ids": lambda forward: Domain(Kind.INDEX, (_QUESTIONS,), high=3),
+    },
     "kyutai_speech_to_text": {"input_ids": _codes},
     "voxtral_realtime_text": {"t_cond": lambda f: floats((1, f.config.hidden_size))},
 }
