@@ -31,12 +31,13 @@ FRAMES: Final = 4
 QUERIES: Final = 12
 WINDOW: Final = 8
 _LONGEST_IMAGE_WINDOW: Final = 63
+_ROW: Final = 8
 
 # Names are whole words of a key, so that "dim" finds "emb_dim" and not "dimension".
 _BACKBONE_WIDTH = re.compile(r"hidden_sizes?|d_model|n_embd|embed_dim|emb_dim|dim")
 _WIDTH = re.compile(
     r"(.*_)?(hidden_sizes?|d_model|d_ff|d_kv|d_inner|n_embd|n_inner|dims?|units|size_per_head"
-    r"|key_dim|intermediate_size|embedding_size|proj_size|bottleneck_size|flow_size"
+    r"|key_dim|intermediate_size(_mlp)?|embedding_size|proj_size|bottleneck_size|flow_size"
     r"|out_features|bottleneck_features|pos_feats|pooler_output_size|channels|initial_channel|projection_size|coordinate_size|shape_size"
     r"|num_filters|upsample_groups|hidden_dimension"
     r"|rank|d_inner|dff|dim_ff|lru_width|state_size|d_state|d_ssm"
@@ -44,16 +45,18 @@ _WIDTH = re.compile(
 )
 # Channels of the data, and dimensions that are counts of something.
 _NO_WIDTH = re.compile(
-    r"num_channels|(input|in|audio)_channels|input_dim|depth_separable_channels"
+    r"num_channels|(input|in|audio)_channels|input_dim|keypoint_decoder_dim|depth_separable_channels"
 )
+# Grouped matrix products want rows of whole 16 bytes.
+_INNER_WIDTH = re.compile(r"(.*_)?(intermediate_size|ffn_hidden_size)")
 _HEAD_WIDTH = re.compile(r"(.*_)?(head_dim|d_head|headdim|dim_head)")
 _HEADS = re.compile(
     r"(.*_)?(attention_heads|num_heads|n_heads?|key_value_heads|mamba_heads|(key|value)_heads"
     r"|kv_heads)|n_groups|mamba_n_?groups|o_groups|num_attention_heads_per_layer"
 )
 _DEPTH = re.compile(
-    r"(num_|n_)?(encoder_|decoder_|hidden_)?(layers?|depths?|num_layers)|num_hidden_layers"
-    r"|n_layers?|num_(encoder|decoder)_layers|n_(input|output|recurrent)_layers"
+    r"(num_|n_)?(encoder_|decoder_|hidden_)?(layers?|depths?|num_layers)|(.*_)?num_hidden_layers"
+    r"|n_layers?|(.*_)?(encoder|decoder)_layers|n_(input|output|recurrent)_layers"
     r"|num_layers_per_stack|num_blocks"
 )
 _VOCABULARY = re.compile(
@@ -87,6 +90,8 @@ _WINDOW = re.compile(
     r"|(mamba_)?chunk_size"
 )
 _CHOSEN_KEYS = re.compile(r"index_topk|index_topk_blocks|index_block_size")
+# How many of the last layers have no keys and values of their own.
+_SHARED = "num_kv_shared_layers"
 # Computed by the configuration from its depth.
 _STAGES = frozenset({"out_features", "out_indices", "stage_names"})
 
@@ -183,6 +188,7 @@ class _Scale:
         yield _NO_WIDTH, lambda size: size
         yield _HEADS, _fewer_heads
         yield _HEAD_WIDTH, self._width
+        yield _INNER_WIDTH, lambda size: _up_to_multiple(self._width(size))
         yield _WIDTH, self._width
         yield _DEPTH, lambda size: min(size, LAYERS)
         yield _VOCABULARY, lambda size: min(size, VOCABULARY)
@@ -214,7 +220,10 @@ def _without_computed(config_class: type | None, values: Mapping[str, Any]) -> d
     names = _argument_names(config_class) if config_class else frozenset()
     if not names:
         return dict(values)
-    return {key: value for key, value in values.items() if key in names}
+    # An argument may be held under the name that checkpoints have for it.
+    arguments = {held: name for name, held in getattr(config_class, "attribute_map", {}).items()}
+    named = {key if key in names else arguments.get(key): value for key, value in values.items()}
+    return {key: value for key, value in named.items() if key in names}
 
 
 def _nested_class(
@@ -310,11 +319,16 @@ def _whole_patches(values: Mapping[str, Any], small: Mapping[str, Any]) -> dict[
 
 
 def _kept_layers(values: Mapping[str, Any], depth: int, fewest: int) -> list[int]:
-    """Layers that remain: the first of every type, and `LAYERS` or `fewest` at least."""
-    kept = {0}
+    """Layers that remain: the first of every type, and `LAYERS` or `fewest` at least.
+
+    Those that share keys and values have every type once more.
+    """
+    kept, shared = {0}, depth - (values.get(_SHARED) or 0)
     for item in values.values():
         if _is_list_of_kinds(item) and len(item) == depth:
-            kept.update(item.index(kind) for kind in item)
+            own, sharing = item[:shared], item[shared:]
+            kept.update(own.index(kind) for kind in own)
+            kept.update(shared + sharing.index(kind) for kind in sharing)
     others = (layer for layer in range(depth) if layer not in kept)
     while len(kept) < min(max(LAYERS, fewest), depth):
         kept.add(next(others))
@@ -331,6 +345,8 @@ def _cut_to_depth(
             cut[key] = len(kept)
         elif isinstance(value, (list, tuple)) and len(value) == depth > len(kept):
             cut[key] = [small[key][layer] for layer in kept]
+    if values.get(_SHARED):
+        cut[_SHARED] = sum(layer >= depth - values[_SHARED] for layer in kept)
     return cut
 
 
@@ -345,6 +361,10 @@ def _each_integer(rule: Callable[[int], int], value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return type(value)(_each_integer(rule, item) for item in value)
     return rule(value) if _is_integer(value) else value
+
+
+def _up_to_multiple(size: int) -> int:
+    return -(-size // _ROW) * _ROW if size > _ROW else size
 
 
 def _is_integer(value: Any) -> bool:

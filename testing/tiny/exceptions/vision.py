@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Final
 
+import torch
+
+from testing.inputs.domains import Domain, Kind
 from testing.tiny.exceptions.change import Change
 from testing.tiny.features import floats
 
@@ -18,21 +22,249 @@ _SWIN_WINDOW: Final = Change(
     "no stage may be smaller than a window: four stages leave 2 of 16 patches a side",
     {"window_size": 2},
 )
+_FEWER_GROUPS: Final = Change("a group norm divides its channels", {"num_groups": 2})
+_GROUPS_OF_CHANNELS: Final = "a group norm of 32 groups divides its channels"
+_HIERA_DET: Final[Mapping[str, Any]] = {
+    "image_size": [64, 64],
+    "hidden_size": 16,
+    # Each wider than the last: a block pools where its width changes.
+    "embed_dim_per_stage": [16, 32, 48, 64],
+    "num_attention_heads_per_stage": [1, 2, 3, 4],
+    "blocks_per_stage": [1, 1, 2, 1],
+    "window_size_per_stage": [4, 4, 4, 4],
+    "global_attention_blocks": [3],
+}
+_SAM2_VISION: Final[Mapping[str, Any]] = {
+    "backbone_config": _HIERA_DET,
+    "backbone_channel_list": [64, 48, 32, 16],
+    "backbone_feature_sizes": [[16, 16], [8, 8], [4, 4]],
+    "fpn_hidden_size": 64,
+}
+_REPVIT: Final[Mapping[str, Any]] = {
+    "model_type": "timm_wrapper",
+    "architecture": "repvit_m1",
+    "model_args": {
+        "in_chans": 3,
+        "features_only": True,
+        "out_indices": [0, 1, 2, 3],
+        "embed_dim": [8, 16, 32, 64],
+        "depth": [1, 1, 1, 1],
+    },
+}
+_EDGETAM_VISION: Final[Mapping[str, Any]] = {
+    "backbone_config": _REPVIT,
+    "backbone_channel_list": [64, 32, 16, 8],
+    "backbone_feature_sizes": [[16, 16], [8, 8], [4, 4]],
+    "fpn_hidden_size": 64,
+}
+_SAM2_SIZES: Final = "widths by stage and sizes of maps are listed, and a block has its own index"
+_SAM_POINTS: Final = 2
+_OMDET_CLASSES: Final = 2
+_OMDET_TEXT: Final = 8
+_PATCHES: Final = 16
+
+
+def _points(shape: tuple[int, ...]) -> Any:
+    """Coordinates in pixels of the image."""
+    return lambda forward: Domain(Kind.FLOAT, shape, torch.float32, low=0, high=64)
+
+
+def _two_images(forward: Any) -> Domain:
+    """Two images whose key points are matched."""
+    return floats((2, 3, 64, 64))
+
+
+def _image(forward: Any) -> Domain:
+    """Half of what the model sees: the prompt and the image stand above each other."""
+    height, width = forward.config.image_size
+    return floats((3, height // 2, width))
+
+
+def _noise_of_mask_units(forward: Any) -> Domain | None:
+    """By which units of several patches are masked."""
+    config = forward.config
+    if not forward.name.endswith("ForPreTraining"):
+        return None
+    sizes = zip(config.image_size, config.patch_stride, config.masked_unit_size, strict=True)
+    return floats((math.prod(side // stride // unit for side, stride, unit in sizes),))
+
+
+def _omdet_tokens(rows: int) -> Any:
+    """Ids of the texts of one image; those of its classes are one after the other."""
+    kind = "classes" if rows > 1 else "tasks"
+    return lambda forward: Domain(
+        Kind.TOKENS,
+        (_OMDET_TEXT,),
+        rows=rows,
+        low=3,
+        high=forward.config.text_config.vocab_size,
+        mask=f"{kind}_attention_mask",
+    )
+
+
+def _omdet_mask(rows: int) -> Any:
+    return lambda forward: Domain(Kind.MASK, (_OMDET_TEXT,), rows=rows)
+
+
+_SAM_INPUTS: Final[Mapping[str, Any]] = {
+    "input_points": _points((1, _SAM_POINTS, 2)),
+    "input_labels": lambda forward: Domain(Kind.INDEX, (1, _SAM_POINTS)),
+    "input_boxes": _points((1, 4)),
+}
 
 CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
     "BeitForSemanticSegmentation": (_FOUR_STAGES,),
-    "cvt": (Change("a stage reads its drop rate at its own index", {"depth": [1, 2, 3]}),),
-    "donut-swin": (_SWIN_WINDOW,),
-    "dpt": (
+    "Data2VecVisionForSemanticSegmentation": (_FOUR_STAGES,),
+    "DetrForSegmentation": (
         Change(
-            "the neck takes four layers, as many as reassemble factors",
-            {"num_hidden_layers": 4, "backbone_out_indices": [0, 1, 2, 3]},
+            "the mask head's group norms divide width and heads together",
+            {"encoder_attention_heads": 8, "decoder_attention_heads": 8},
         ),
+    ),
+    "EfficientFormerForImageClassificationWithTeacher": (
+        Change("it reads one width where its configuration has four", {"hidden_size": 56}),
+    ),
+    "HieraForPreTraining": (
+        Change(
+            "its decoder's sizes have no defaults",
+            {"decoder_hidden_size": 64, "decoder_num_heads": 2, "decoder_depth": 2},
+        ),
+    ),
+    "bit": (_FEWER_GROUPS,),
+    "cvt": (Change("a stage reads its drop rate at its own index", {"depth": [1, 2, 3]}),),
+    "depth_pro": (
+        Change(
+            "an image of four patches a side is scaled and cut into such patches",
+            {
+                "patch_size": 32,
+                "intermediate_hook_ids": [1, 0],
+                **{
+                    f"{part}_model_config": {"image_size": 32, "patch_size": 8}
+                    for part in ("image", "patch", "fov")
+                },
+            },
+        ),
+    ),
+    "deta": (
+        Change("a group norm of 32 groups has several numbers of one pixel", {"d_model": 64}),
+        Change(
+            "with two stages DetaForObjectDetection returns infinite proposals, and DetaModel asks"
+            " for class heads that only the other has",
+            {"two_stage": False},
+            tames=True,
+        ),
+    ),
+    "donut-swin": (_SWIN_WINDOW,),
+    "edgetam": (
+        Change(
+            "its default backbone is a configuration on the hub; the same of timm in small",
+            {"vision_config": _EDGETAM_VISION},
+            {"vision_config": _EDGETAM_VISION},
+        ),
+    ),
+    "edgetam_vision_model": (
+        Change(
+            "its default backbone is a configuration on the hub; the same of timm in small",
+            _EDGETAM_VISION,
+            _EDGETAM_VISION,
+        ),
+    ),
+    "efficientformer": (
+        Change("attention biases are made for this many patches a side", {"resolution": 2}),
+    ),
+    "efficientloftr": (
+        Change(
+            "rotary angles of a head are for half of the width, by a factor of four",
+            {"num_attention_heads": 8, "num_key_value_heads": 8},
+        ),
+    ),
+    "efficientnet": (
+        Change(
+            "its widths and depths are tables scaled by these numbers",
+            {"width_coefficient": 0.25, "depth_coefficient": 0.3, "hidden_dim": 320},
+        ),
+    ),
+    "eomt": (Change("queries join before the last blocks, of two layers", {"num_blocks": 1}),),
+    "maskformer": (
+        Change(_GROUPS_OF_CHANNELS, {"fpn_feature_size": 32, "mask_feature_size": 32}),
+    ),
+    "mgp-str": (
+        Change(
+            "vocabularies of its three heads",
+            {"num_bpe_labels": 300, "num_wordpiece_labels": 200},
+        ),
+    ),
+    "mlcd": (Change("rotary positions take four numbers at a time", {"hidden_size": 64}),),
+    "mobilenet_v1": (
+        Change("its widths are a table scaled by this number", {"depth_multiplier": 0.25}),
     ),
     "mobilenet_v2": (
         Change("its widths are a table scaled by this number", {"depth_multiplier": 0.25}),
     ),
+    "mobilevitv2": (
+        Change("its widths are a table scaled by this number", {"width_multiplier": 0.25}),
+    ),
+    "sam": (
+        Change(
+            "one of two layers attends globally, the other in windows smaller than the image",
+            {"vision_config": {"global_attn_indexes": [1], "window_size": 2}},
+        ),
+    ),
+    "sam2": (Change(_SAM2_SIZES, {"vision_config": _SAM2_VISION}),),
+    "sam2_hiera_det_model": (Change(_SAM2_SIZES, _HIERA_DET),),
+    "sam2_vision_model": (Change(_SAM2_SIZES, _SAM2_VISION),),
+    "omdet-turbo": (
+        Change(
+            "a small backbone of timm with the channels last, as its default has them",
+            {
+                "backbone_config": {
+                    "model_type": "timm_backbone",
+                    "backbone": "test_mambaout",
+                    "use_pretrained_backbone": False,
+                    "out_indices": [1, 2, 3],
+                },
+                "encoder_in_channels": [32, 48, 64],
+            },
+        ),
+    ),
+    "pix2struct": (
+        Change(
+            "heads together are as wide as the hidden size",
+            {"text_config": {"d_kv": 32}, "vision_config": {"d_kv": 32}},
+        ),
+    ),
+    "seggpt": (Change("the prompt stands above the image", {"image_size": [128, 64]}),),
+    "superglue": (
+        Change(
+            "its configuration checks defaults of lists, and does not keep them",
+            {"keypoint_encoder_sizes": [8, 16, 32]},
+            {"keypoint_encoder_sizes": [8, 16, 32], "gnn_layers_types": ["self", "cross"]},
+        ),
+    ),
     "swin": (_SWIN_WINDOW,),
+    "timm_backbone": (
+        Change(
+            "the smallest ResNet of timm",
+            {"backbone": "test_resnet", "use_pretrained_backbone": False},
+        ),
+    ),
+    "timm_wrapper": (Change("the smallest ResNet of timm", {"architecture": "test_resnet"}),),
+    "vision-encoder-decoder": (
+        Change(
+            "it has no encoder and decoder of its own",
+            {"decoder_start_token_id": 1, "pad_token_id": 0},
+            {
+                "encoder": {"model_type": "vit"},
+                "decoder": {"model_type": "bert", "is_decoder": True, "add_cross_attention": True},
+            },
+        ),
+    ),
+    "vjepa2": (
+        Change(
+            "a head is cut into three for rotary positions of time, height and width",
+            {"pred_hidden_size": 96},
+        ),
+    ),
     "yolos": (
         Change("height and width that differ, as in its default", {"image_size": [64, 96]}),
     ),
@@ -40,9 +272,67 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
 
 OMITTED: Final[Mapping[str, Mapping[str, str]]] = {}
 
-UNUSED: Final[Mapping[str, Mapping[str, str]]] = {}
+_MASK_OF_ONES: Final = "the forward makes a mask of ones where it has none, and reads neither"
+
+UNUSED: Final[Mapping[str, Mapping[str, str]]] = {
+    "mask2former": {"pixel_mask": _MASK_OF_ONES},
+    "maskformer": {"pixel_mask": _MASK_OF_ONES},
+    "oneformer": {"pixel_mask": _MASK_OF_ONES},
+}
 
 INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "depth_pro": {
+        # Scaled by a quarter, the image is one patch.
+        "pixel_values": lambda forward: floats((3, 128, 128)),
+    },
+    "edgetam": _SAM_INPUTS,
+    "efficientloftr": {"pixel_values": _two_images},
+    "lightglue": {"pixel_values": _two_images},
+    "hiera": {"noise": _noise_of_mask_units},
+    "oneformer": {
+        "task_inputs": lambda forward: Domain(
+            Kind.INDEX, (forward.config.task_seq_len,), high=512
+        ),
+    },
+    "prompt_depth_anything": {
+        # A depth that is the same everywhere is divided by its spread: sensors leave holes of 0.
+        "prompt_depth": lambda forward: Domain(
+            Kind.FLOAT, (1, 16, 16), torch.float32, low=0, high=10, shortest=12
+        ),
+    },
+    "omdet-turbo": {
+        "classes_input_ids": _omdet_tokens(_OMDET_CLASSES),
+        "classes_attention_mask": _omdet_mask(_OMDET_CLASSES),
+        "tasks_input_ids": _omdet_tokens(1),
+        "tasks_attention_mask": _omdet_mask(1),
+        "classes_structure": lambda forward: Domain(
+            Kind.FIXED,
+            (),
+            value=torch.tensor([_OMDET_CLASSES]),
+            reason="it states how many classes an image has",
+        ),
+    },
+    "pix2struct": {
+        # The row and the column of each patch stand before its pixels.
+        "flattened_patches": lambda forward: Domain(
+            Kind.FLOAT,
+            (_PATCHES, 2 + forward.config.vision_config.patch_embed_hidden_size),
+            torch.float32,
+            low=0,
+            high=8,
+            mask="attention_mask",
+        ),
+        "attention_mask": lambda forward: Domain(Kind.MASK, (_PATCHES,)),
+    },
+    "sam": _SAM_INPUTS,
+    "sam2": _SAM_INPUTS,
+    "sam_hq": _SAM_INPUTS,
+    "seggpt": {
+        "pixel_values": _image,
+        "prompt_pixel_values": _image,
+        "prompt_masks": _image,
+    },
+    "superglue": {"pixel_values": _two_images},
     "yolos": {
         # Another size than the configuration's, so that position embeddings are interpolated.
         "pixel_values": lambda forward: floats((3, 80, 64)),
@@ -51,4 +341,16 @@ INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
 
 LARGE: Final[Mapping[str, str]] = {}
 
-IMPOSSIBLE: Final[Mapping[str, str]] = {}
+_TAKES_A_SESSION: Final = (
+    "the forward takes a session, a Python object with the frames and what was made of them"
+)
+
+IMPOSSIBLE: Final[Mapping[str, str]] = {
+    "EdgeTamVideoModel": _TAKES_A_SESSION,
+    "Sam2VideoModel": _TAKES_A_SESSION,
+    "vit_hybrid": (
+        "modeling_vit_hybrid.py:515 sets a mask token to zero that no configuration gives it, so"
+        " that none builds it"
+    ),
+    "PerceptionEncoder": "the auto mappings name this class; transformers has none of its name",
+}
