@@ -6,8 +6,10 @@ import ast
 import difflib
 import importlib.util
 import re
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from functools import cache
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 __all__ = [
@@ -52,11 +54,7 @@ def transformers_root() -> Path:
     Raises:
         TransformersMissingError: It is not installed.
     """
-    # A dotted name ("transformers.models") would import the package, and torch with it.
-    spec = importlib.util.find_spec("transformers")
-    if spec is None or spec.origin is None:
-        raise TransformersMissingError
-    return Path(spec.origin).parent
+    return _root(importlib.util.find_spec, tuple(sys.path))
 
 
 def model_types() -> tuple[str, ...]:
@@ -121,6 +119,16 @@ def module_of(model_class: str) -> str | None:
 def nearest(name: str, count: int = 3) -> list[str]:
     """The known class names most like `name`, best first."""
     return difflib.get_close_matches(name, sorted(known_classes()), n=count)
+
+
+@cache
+def _root(find_spec: Callable[[str], ModuleSpec | None], search_path: tuple[str, ...]) -> Path:
+    # It is asked for a thousand times while pytest collects, and each look takes 0.2 ms.
+    # A dotted name ("transformers.models") would import the package, and torch with it.
+    spec = find_spec("transformers")
+    if spec is None or spec.origin is None:
+        raise TransformersMissingError
+    return Path(spec.origin).parent
 
 
 @cache
