@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 __all__ = ["EXPERTS_PER_TOKEN", "fitted"]
 
@@ -35,6 +35,7 @@ _HEADS_AND_WIDTHS: Final = (
     ("num_attention_heads", "head_dim"),
     ("num_attention_heads", "attention_head_dim"),
     ("num_heads", "head_dim"),
+    ("n_head", "d_head"),
     ("mamba_num_heads", "mamba_head_dim"),
     ("mamba_n_heads", "mamba_d_head"),
     ("n_mamba_heads", "mamba_headdim"),
@@ -100,7 +101,7 @@ def _same_whole(
 def _wholes(values: _Sizes) -> Iterator[tuple[str, int]]:
     """What heads make up: sizes by name, each with a factor."""
     expansions = [values[name] for name in _EXPANSIONS if _is_size(values.get(name))]
-    for name in ("mamba_d_ssm", "hidden_size", "attention_hidden_size"):
+    for name in ("mamba_d_ssm", "hidden_size", "d_model", "attention_hidden_size"):
         if _is_size(values.get(name)):
             yield from ((name, factor) for factor in (1, *expansions))
 
@@ -151,7 +152,11 @@ def _rope_sections(values: _Sizes, small: _Sizes) -> Iterator[tuple[str, Any]]:
 
 def _small_rope(rope: _Sizes, small: _Sizes) -> dict[str, Any]:
     """One rotary embedding, or one for each type of layer."""
-    nested = {k: _small_rope(v, small) for k, v in rope.items() if isinstance(v, Mapping)}
+    nested: dict[str, Any] = {
+        kind: _small_rope(inner, small)
+        for kind, inner in rope.items()
+        if isinstance(inner, Mapping)
+    }
     sections = rope.get("mrope_section")
     if sections:
         share = rope.get("partial_rotary_factor") or small.get("partial_rotary_factor") or 1
@@ -183,7 +188,7 @@ def _sections(sections: list[int], places: int) -> list[int]:
     return small
 
 
-def _is_size(value: Any) -> bool:
+def _is_size(value: Any) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
