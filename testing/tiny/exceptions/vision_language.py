@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.metadata import version
 from typing import Any, Final
 
 import torch
@@ -129,24 +130,28 @@ def _block(channels: int, stride: int) -> dict[str, Any]:
     }
 
 
-_ATTENTION: Final = {
-    "block_type": "mqa",
-    "out_chs": 32,
-    "stride": 1,
-    "dw_kernel_size": 3,
-    "num_heads": 2,
-    "key_dim": 16,
-    "value_dim": 16,
-    "kv_stride": 1,
-    "act_layer": None,
-    "noskip": False,
-}
+def _attention() -> dict[str, Any]:
+    """A new one for each place, since the builder takes their kinds out."""
+    return {
+        "block_type": "mqa",
+        "out_chs": 32,
+        "stride": 1,
+        "dw_kernel_size": 3,
+        "num_heads": 2,
+        "key_dim": 16,
+        "value_dim": 16,
+        "kv_stride": 1,
+        "act_layer": None,
+        "noskip": False,
+    }
+
+
 _MOBILENET: Final = {
     "block_args": [
         [_block(8, 2)],
         [_block(16, 2)],
-        [_block(32, 2), _ATTENTION, _block(32, 1)],
-        [_block(32, 2), _ATTENTION, _block(32, 1)],
+        [_block(32, 2), _attention(), _block(32, 1)],
+        [_block(32, 2), _attention(), _block(32, 1)],
     ],
     "stem_size": 8,
     "msfa_output_resolution": 2,
@@ -178,9 +183,7 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
     "Emu3ForConditionalGeneration": _EMU3,
     "Emu3Model": _EMU3,
     "Emu3TextModel": (
-        Change(
-            "the class declares the whole and reads the text's", part="text_config"
-        ),
+        Change("the class declares the whole and reads the text's", part="text_config"),
     ),
     "Llama4ForConditionalGeneration": _LLAMA4,
     "Llama4VisionModel": (
@@ -260,7 +263,7 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
                     "activation_sparsity_pattern": [0.95, 0.95, 0.0, 0.0],
                     "intermediate_size": 64,
                 },
-                "audio_soft_tokens_per_image": 16,
+                "audio_soft_tokens_per_image": 8,
             },
         ),
         Change(
@@ -281,7 +284,15 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
     "janus": (
         Change(
             "32 groups of channels divide these",
-            {"vq_config": {"base_channels": 32, "num_res_blocks": 1, "num_embeddings": _CODES}},
+            {
+                "vq_config": {
+                    "base_channels": 32,
+                    "channel_multiplier": [1, 1, 2],
+                    "latent_channels": 32,
+                    "num_res_blocks": 1,
+                    "num_embeddings": _CODES,
+                }
+            },
         ),
         Change(
             "the width of the text, to which the default's images do not come",
@@ -389,7 +400,15 @@ OMITTED: Final[Mapping[str, Mapping[str, str]]] = {
     "instructblipvideo": _NO_DECODER,
 }
 
-UNUSED: Final[Mapping[str, Mapping[str, str]]] = {}
+_IS_4: Final = version("transformers").startswith("4.")
+
+UNUSED: Final[Mapping[str, Mapping[str, str]]] = {
+    "Emu3ForConditionalGeneration": (
+        {"pixel_values": "its forward does not pass it on (modeling_emu3.py:1569)"}
+        if _IS_4
+        else {}
+    ),
+}
 
 
 def _marked_images(forward: Any) -> Domain:
@@ -419,27 +438,32 @@ def _areas_of_crops(forward: Any) -> Domain:
     return Domain(Kind.FIXED, (3, side, side), torch.bool, value=seen, reason=_STATES_SIZES)
 
 
+_SMALLER_IMAGES: Final = {
+    "image_sizes": lambda _: _sizes([32, 32]),
+    "pixel_values": lambda _: floats((3, 32, 32)),
+}
+
 INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "Emu3ForConditionalGeneration": _SMALLER_IMAGES,
+    "Emu3Model": _SMALLER_IMAGES,
     # The tokenizers of images keep an eighth of each side.
     "chameleon": {"pixel_values": lambda _: floats((3, 32, 32))},
-    "emu3": {
-        "image_sizes": lambda _: _sizes([32, 32]),
-        "pixel_values": lambda _: floats((3, 32, 32)),
-    },
     "gemma3": {"token_type_ids": _marked_images},
+    "gemma3n": {
+        "input_features": lambda forward: floats(
+            (64, forward.config.audio_config.input_feat_size), mask="input_features_mask"
+        ),
+        # The audio tower fills by its inverse, which of integers is none.
+        "input_features_mask": lambda _: Domain(Kind.MASK, (64,), torch.bool),
+    },
     "instructblipvideo": {"pixel_values": lambda _: floats((4, 3, 64, 64))},
     "perception_lm": {"pixel_values": lambda _: floats((2, 3, 64, 64))},
     "kosmos-2.5": {"flattened_patches": _patches_with_places},
     "phi4_multimodal": {
-        "audio_attention_mask": lambda _: Domain(
-            # Padded within the last of eight frames that become one.
-            Kind.MASK,
-            (64,),
-            dtype=torch.bool,
-            shortest=57,
-        ),
+        # Eight frames become one; every sample has a place for the four that are real in all.
+        "audio_attention_mask": lambda _: Domain(Kind.MASK, (64,), torch.bool, shortest=32),
         "audio_embed_sizes": lambda _: Domain(
-            Kind.FIXED, (), value=torch.tensor([8]), reason=_STATES_SIZES
+            Kind.FIXED, (), value=torch.tensor([4]), reason=_STATES_SIZES
         ),
         "audio_input_features": lambda forward: floats(
             (64, forward.config.audio_config.input_size)

@@ -143,8 +143,17 @@ def _aspect_ratio_mask(forward: Forward) -> Domain:
     return Domain(Kind.MASK, (1, forward.vision_config.max_num_tiles), shortest=1)
 
 
-def _cross_attention_mask(forward: Forward) -> Domain:
+def _cross_attention_states(forward: Forward) -> Domain | None:
+    """Of an image's patches, for a text model without its own encoder of images."""
+    if "pixel_values" in forward.parameters:
+        return None
+    return floats((math.prod(_PATCHES), forward.config.hidden_size))
+
+
+def _cross_attention_mask(forward: Forward) -> Domain | None:
     """Which tiles a token attends to."""
+    if "pixel_values" not in forward.parameters:
+        return None
     from testing.tiny.rules.text import text_shape
 
     tiles = forward.vision_config.max_num_tiles
@@ -196,6 +205,7 @@ RULES: Final[Mapping[str, Callable[[Forward], Domain | None]]] = {
     "aspect_ratio_ids": _aspect_ratio_ids,
     "aspect_ratio_mask": _aspect_ratio_mask,
     "cross_attention_mask": _cross_attention_mask,
+    "cross_attention_states": _cross_attention_states,
     "image_embeds_position_mask": _places_of_images,
     "high_res_pixel_values": lambda forward: floats(_high_resolution(forward)),
     "image_grid_thw": lambda forward: fixed(grid(forward)),
