@@ -21,6 +21,7 @@ from testing.registry import Registry, SkipFileError
 from testing.results import CaseResult, Outcome
 from testing.session import SESSION, SLOW_REASON, Session, is_slow_run
 from testing.settings import RunSettings
+from testing.shards import Shard, ShardError
 
 if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter
@@ -63,6 +64,7 @@ _OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
         "run what skips.py skips: xfailed where still needed, a failing xpassed where stale",
         {"action": "store_true"},
     ),
+    "--shard": ("run one share of the model classes, such as 1/10", {"metavar": "I/N"}),
     "--results": ("directory to which results.jsonl is written", {"metavar": "DIR"}),
 }
 
@@ -113,6 +115,7 @@ def _settings(config: pytest.Config) -> RunSettings:
         isolate=option("--isolate"),
         run_skipped=option("--run-skipped"),
         slow=option("--slow") or is_slow_run(os.environ),
+        shard=option("--shard"),
         results=_results_dir(config),
     )
 
@@ -138,6 +141,11 @@ def _check(settings: RunSettings) -> None:
     for name in settings.backends:
         if name not in BACKENDS:
             raise pytest.UsageError(_unknown("backend", name, list(BACKENDS)))
+    if settings.shard is not None:
+        try:
+            Shard.parse(settings.shard)
+        except ShardError as error:
+            raise pytest.UsageError(f"--shard: {error}") from None
     patches = [name for backend in BACKENDS for name in get_backend(backend).patch_names()]
     for name in sorted(Selection.parse(settings.trace_patches).names):
         if name not in patches:
@@ -180,17 +188,23 @@ def _is_worker(config: pytest.Config) -> bool:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the backends that were not asked for."""
-    chosen = config.stash[SESSION].settings.backends
-    dropped = [item for item in items if chosen and not _is_of(item, chosen)]
+    """Leave out the backends and the shards that were not asked for."""
+    settings = config.stash[SESSION].settings
+    shard = Shard.parse(settings.shard) if settings.shard else None
+    dropped = {item for item in items if not _is_wanted(item, settings.backends, shard)}
     if dropped:
-        config.hook.pytest_deselected(items=dropped)
-        items[:] = [item for item in items if item not in set(dropped)]
+        config.hook.pytest_deselected(items=list(dropped))
+        items[:] = [item for item in items if item not in dropped]
 
 
-def _is_of(item: pytest.Item, backends: tuple[str, ...]) -> bool:
+def _is_wanted(item: pytest.Item, backends: tuple[str, ...], shard: Shard | None) -> bool:
+    """Whether an item is run; what is no export always is."""
     case = export_case_of(item)
-    return case is None or case.backend in backends
+    if case is None:
+        return True
+    return (not backends or case.backend in backends) and (
+        shard is None or shard.holds(case.model_class)
+    )
 
 
 # Running

@@ -25,6 +25,7 @@ class RunSettings:
         isolate: ``auto`` (where the backend can crash), ``always`` or ``never``.
         run_skipped: Run what an entry skips and tell ``xfailed`` from ``xpassed``.
         slow: Run what is marked slow.
+        shard: Share ``I/N`` of the model classes that is run; None runs all.
         results: Directory of ``results.jsonl``; None keeps no journal.
     """
 
@@ -35,6 +36,7 @@ class RunSettings:
     isolate: str = "auto"
     run_skipped: bool = False
     slow: bool = False
+    shard: str | None = None
     results: str | None = None
 
     def isolates(self, backend: Backend) -> bool:

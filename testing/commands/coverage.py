@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from testing.commands.base import Status, UsageError, write, write_json
 from testing.coverage.errors import RequestError
+from testing.shards import Shard, ShardError
 
 if TYPE_CHECKING:
     from testing.coverage.gathering import Request
@@ -29,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--results", action="append", default=[], metavar="DIR", help="of a sweep; repeatable"
     )
+    parser.add_argument("--shard", type=_shard, metavar="I/N", help="one share of the classes")
     parser.add_argument("--workers", type=_positive, metavar="N", help="default: one a core")
     parser.add_argument(
         "--journal",
@@ -59,6 +61,7 @@ def _request(options: argparse.Namespace) -> Request:
 
     return Request(
         names=tuple(options.names),
+        shard=options.shard,
         tests=options.tests,
         results=tuple(options.results),
         is_static=options.static,
@@ -76,6 +79,13 @@ def _tell(coverage: Coverage, options: argparse.Namespace) -> None:
         write(markdown.page(coverage))
     else:
         write(text.details(coverage) if options.names else text.summary(coverage))
+
+
+def _shard(text: str) -> Shard:
+    try:
+        return Shard.parse(text)
+    except ShardError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _positive(text: str) -> int:

@@ -16,6 +16,7 @@ from testing.coverage.record import ClassRecord, Coverage
 from testing.coverage.skipping import skips_of
 from testing.coverage.verdict import Verdict
 from testing.registry import Registry
+from testing.shards import Shard
 
 __all__ = ["Request", "gather"]
 
@@ -26,6 +27,7 @@ class Request:
 
     Attributes:
         names: Model types and classes; all where there are none.
+        shard: Share of these that is meant; None means all of them.
         tests: Directory of test modules; the project's own by default.
         results: Results directories of sweeps.
         is_static: Whether tiny models are left alone.
@@ -34,6 +36,7 @@ class Request:
     """
 
     names: tuple[str, ...] = ()
+    shard: Shard | None = None
     tests: Path | None = None
     results: tuple[str, ...] = ()
     is_static: bool = False
@@ -48,6 +51,8 @@ def gather(request: Request) -> Coverage:
         RequestError: It cannot be found out.
     """
     names = selection.selected(request.names)
+    if request.shard:
+        names = tuple(filter(request.shard.holds, names))
     tests = declared.read(request.tests or declared.DEFAULT_TESTS)
     outcomes = swept.outcomes_of(request.results)
     registry = Registry.load()

@@ -77,6 +77,25 @@ def test_every_case_is_an_item_of_its_own(project: pytest.Pytester) -> None:
     )
 
 
+def test_shards_hold_every_case_once_and_a_class_whole(project: pytest.Pytester) -> None:
+    host(project, "CvtModel", "BertModel", "ViTModel", "GPT2Model", "CLIPModel")
+    shares = []
+    for index in (1, 2):
+        result = run(project, "--collect-only", "-q", "--shard", f"{index}/2", *NEURON)
+        shares.append({line for line in result.outlines if "::" in line})
+    assert not shares[0] & shares[1]
+    assert len(shares[0] | shares[1]) == 10
+    for share in shares:
+        assert sum("static" in name for name in share) == sum("dynamic" in n for n in share)
+
+
+def test_what_is_no_shard_is_wrong_use(project: pytest.Pytester) -> None:
+    host(project, "CvtModel")
+    result = run(project, "--shard", "3/2")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*--shard: '3/2' is no shard: give I/N *"])
+
+
 def test_each_outcome_has_its_pytest_outcome(project: pytest.Pytester) -> None:
     host(project, "CvtModel", "YolosModel", "BertModel", "GPT2Model", "CLIPModel", "ViTModel")
     run(project, "-k", "static", *NEURON).assert_outcomes(
