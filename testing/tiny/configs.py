@@ -92,6 +92,8 @@ _WINDOW = re.compile(
 _CHOSEN_KEYS = re.compile(r"index_topk|index_topk_blocks|index_block_size")
 # How many of the last layers have no keys and values of their own.
 _SHARED = "num_kv_shared_layers"
+# Shares of time, height and width in a rotary embedding, as most models have them.
+_SECTIONS: Final = (24, 20, 20)
 # Computed by the configuration from its depth.
 _STAGES = frozenset({"out_features", "out_indices", "stage_names"})
 
@@ -163,6 +165,7 @@ class _Scale:
         """Arguments of `config_class` from the values of a configuration."""
         stages = values.get("stage_names")
         values = _without_computed(config_class, _with_own_backbone(values))
+        values = _with_sections(config_class, values)
         depth = max((d for d in _integers(values, _DEPTH)), default=0)
         outputs = _layer_outputs(values, stages, depth)
         kept = _kept_layers(values, depth, max((len(o) for o in outputs.values()), default=0))
@@ -251,6 +254,19 @@ def _argument_names(config_class: type) -> frozenset[str]:
     declared = getattr(config_class, "sub_configs", {})
     names.update(declared if isinstance(declared, Mapping) else ())
     return frozenset(names - {"self", "args", "kwargs"})
+
+
+def _with_sections(config_class: type | None, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Sections of a rotary embedding by time, height and width, where the code has the default.
+
+    That default fits the heads of a full model alone. A configuration of transformers 5 that may
+    have sections says so.
+    """
+    rope = values.get("rope_parameters")
+    known = getattr(config_class, "ignore_keys_at_rope_validation", None) or ()
+    if "mrope_section" not in known or not isinstance(rope, Mapping) or "rope_type" not in rope:
+        return values
+    return {**values, "rope_parameters": {"mrope_section": list(_SECTIONS), **rope}}
 
 
 def _with_own_backbone(values: Mapping[str, Any]) -> Mapping[str, Any]:

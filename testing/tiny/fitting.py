@@ -173,6 +173,15 @@ def _pinpoints(values: _Sizes, small: _Sizes) -> Iterator[tuple[str, Any]]:
         yield "image_grid_pinpoints", small_sizes
 
 
+def _feature_widths(values: _Sizes, small: _Sizes) -> Iterator[tuple[str, Any]]:
+    """What is made of images and sound has the width of the text whose places it takes."""
+    text = small.get("text_config")
+    width = text.get("hidden_size") if isinstance(text, Mapping) else None
+    for name, part in small.items():
+        if width and isinstance(part, Mapping) and _is_size(part.get("out_hidden_size")):
+            yield name, {**part, "out_hidden_size": width}
+
+
 def _has_heads(small: _Sizes) -> bool:
     return all(_is_size(small.get(name)) for name in ("hidden_size", "num_attention_heads"))
 
@@ -199,5 +208,6 @@ _FITTINGS: Final[tuple[Callable[[_Sizes, _Sizes], Iterator[tuple[str, Any]]], ..
     _latent_heads,
     _experts,
     _rope_sections,
+    _feature_widths,
     _pinpoints,
 )

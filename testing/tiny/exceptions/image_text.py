@@ -17,9 +17,6 @@ _TEXT_LENGTH: Final = 16
 _IMAGES: Final = 2
 
 _OUTPUTS_OF_THE_IMAGE: Final = "without labels the class returns what it made of the image alone"
-_RESTORED_IN_TRAINING: Final = (
-    "the class restores masked patches while training only; it matches `pixel_values_mixed`"
-)
 _ONE_CROSS_HEAD: Final = Change(
     "one head, as its checkpoint: position encodings make the channels of an image uneven",
     {"num_cross_attention_heads": 1},
@@ -38,7 +35,6 @@ _GROUNDING: Final = (
 )
 _NO_SUCH_TOKEN: Final = "minus infinity where the text has no token, up to `max_text_len`"
 _NO_PROPOSAL: Final = "infinity where the image is padded: no proposal can be there"
-_EFFICIENT_NET: Final = (32, 16, 24, 40, 80, 112, 192, 320)
 
 CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
     "align": (
@@ -47,12 +43,16 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
             {
                 "vision_config": {
                     "width_coefficient": 0.25,
-                    "depth_coefficient": 0.5,
-                    "in_channels": list(_EFFICIENT_NET[:-1]),
-                    "out_channels": list(_EFFICIENT_NET[1:]),
-                    "hidden_dim": 80,
+                    "depth_coefficient": 1.0,
+                    "in_channels": [32, 16, 24],
+                    "out_channels": [16, 24, 64],
+                    "kernel_sizes": [3, 3, 5],
+                    "strides": [1, 2, 2],
+                    "num_block_repeats": [1, 2, 1],
+                    "expand_ratios": [1, 6, 6],
+                    "hidden_dim": 16,
                 },
-                "projection_dim": 80,
+                "projection_dim": 16,
             },
         ),
     ),
@@ -60,6 +60,19 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
         Change(
             "a pair of sine and cosine for each of a box's eight coordinates in a quarter of it",
             {"hidden_size": 128, "num_attention_heads": 4},
+        ),
+    ),
+    "colqwen2": (
+        Change(
+            "rotary sections that all checkpoints have and the class leaves open",
+            defaults={
+                "vlm_config": {
+                    "model_type": "qwen2_vl",
+                    "text_config": {
+                        "rope_scaling": {"rope_type": "default", "mrope_section": [16, 24, 24]}
+                    },
+                }
+            },
         ),
     ),
     "grounding-dino": _GROUNDING,
@@ -105,10 +118,6 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
 OMITTED: Final[Mapping[str, Mapping[str, str]]] = {}
 
 UNUSED: Final[Mapping[str, Mapping[str, str]]] = {
-    "TvltForPreTraining": {
-        "pixel_values": _RESTORED_IN_TRAINING,
-        "pixel_mask": _RESTORED_IN_TRAINING,
-    },
     "BlipForQuestionAnswering": {
         "input_ids": _OUTPUTS_OF_THE_IMAGE,
         "attention_mask": _OUTPUTS_OF_THE_IMAGE,
@@ -236,11 +245,6 @@ INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
         "attention_mask": lambda forward: Domain(Kind.MASK, (_TEXT_LENGTH,)),
     },
     "tvlt": _TVLT,
-    "TvltForPreTraining": {
-        "pixel_values_mixed": _video("num_image_channels"),
-        "pixel_mask_mixed": _tvlt_mask,
-        "labels": lambda forward: Domain(Kind.BOOL, (1,), dtype=torch.float32),
-    },
     "udop": {"bbox": _unit_boxes},
     "xclip": {"pixel_values": _video()},
 }
@@ -248,6 +252,7 @@ INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
 LARGE: Final[Mapping[str, str]] = {}
 
 IMPOSSIBLE: Final[Mapping[str, str]] = {
+    "TvltForPreTraining": "it raises without labels, which are for training only",
     "tvp": "it views the embeddings of columns to the batch's size: a batch above 1 raises",
     "layoutlmv2": "its constructor requires detectron2, which no package registry has",
 }
