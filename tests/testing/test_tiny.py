@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
@@ -33,7 +33,15 @@ from testing.tiny import (
 )
 from testing.tiny.configs import VOCABULARY, shrink, tiny_config
 from testing.tiny.examination import examine
-from testing.tiny.exceptions import CHANGES, IMPOSSIBLE, INPUTS, LARGE, OMITTED, UNUSED
+from testing.tiny.exceptions import (
+    CHANGES,
+    IMPOSSIBLE,
+    INPUTS,
+    LARGE,
+    OMITTED,
+    UNUSED,
+    Change,
+)
 from testing.tiny.rules import input_domains
 from testing.tiny.weights import calibrate, scatter
 from tests.swept import sampled_classes
@@ -155,9 +163,19 @@ class TestBuild:
         assert config._attn_implementation == "sdpa"
         assert subject.exceptions == ()
 
-    def test_a_change_that_tames_is_declared_with_the_subject(self) -> None:
-        (why,) = build("ModernBertModel").exceptions
-        assert why.startswith("reference_compile=False")
+    def test_a_change_that_tames_is_declared_with_the_subject(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        change = Change("use_cache=False: a reason", {"use_cache": False}, tames=True)
+        monkeypatch.setitem(cast("dict[str, Any]", CHANGES), "BertModel", (change,))
+        assert build("BertModel").exceptions == ("use_cache=False: a reason",)
+
+    def test_a_model_that_would_compile_itself_elsewhere_does_not_on_the_host(self) -> None:
+        """ModernBERT before transformers 5: torch.compile in its forward on other devices."""
+        subject = build("ModernBertModel")
+        subject.model(**subject.inputs.traced())
+        assert subject.exceptions == ()
+        assert not getattr(subject.model.config, "reference_compile", False)
 
     def test_an_unknown_class_is_an_error_that_names_the_nearest(self) -> None:
         with pytest.raises(UnknownModelClassError, match="'BertModle'; nearest: BertModel"):

@@ -66,6 +66,15 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
         ),
     ),
     **_FSMT_CACHE,
+    "longt5": (
+        Change(
+            "neighbours within the length of the text, else it masks nothing",
+            {"local_radius": 3, "global_block_size": 4},
+        ),
+    ),
+    "pegasus_x": (
+        Change("blocks of half the text, else it is padded to 512 tokens", {"block_size": 8}),
+    ),
     "T5GemmaEncoderModel": (
         Change("the class refuses a configuration with a decoder", {"is_encoder_decoder": False}),
     ),

@@ -122,6 +122,12 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
     ),
     "qwen3_vl_moe_text": _sections(24, 20, 20),
     "qwen3_vl_text": _sections(24, 20, 20),
+    "reformer": (
+        Change(
+            "chunks of half the text, else its local layers attend to all of it",
+            {"local_attn_chunk_length": 8},
+        ),
+    ),
     "ReformerModelWithLMHead": (
         Change("the class refuses a configuration of an encoder", {"is_decoder": True}),
     ),
