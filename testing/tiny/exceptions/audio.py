@@ -20,6 +20,7 @@ _NO_FORWARD: Final = "the class has no forward: its parts are called from genera
 _LENGTH_ALONE: Final = "the codec reads its length and not its values"
 _COUNT_ALONE: Final = "it tells how many features are read, and a text has places for one number"
 _EITHER: Final = "with features of sound it does not read a text"
+_CLVP_HEADS: Final = {"hidden_size": 64, "num_attention_heads": 2}
 _PARTS_OF_MUSICGEN: Final = Change(
     "parts without which the class has no defaults",
     {"audio_encoder": {"num_filters": 4}},
@@ -53,14 +54,18 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
     "audioflamingo3_encoder": (Change(_ODD_FRAMES.why, {"max_source_positions": 33}),),
     "clap": (
         Change(
-            "a spectrogram a sixteenth as large, whose last of four stages is a window",
-            {"audio_config": {"spec_size": 64, "num_mel_bins": 16, "window_size": 2}},
+            "a spectrogram a quarter as large, whose last of four stages is a window",
+            {"audio_config": {"spec_size": 128, "num_mel_bins": 32, "window_size": 4}},
         ),
     ),
     "clvp": (
         Change(
             "as many codes of speech as the decoder says; the class's defaults do not fit",
             {"speech_config": {"vocab_size": 512}},
+        ),
+        Change(
+            "heads of 32, the least that its rotary embedding takes",
+            {"text_config": _CLVP_HEADS, "speech_config": {"vocab_size": 512, **_CLVP_HEADS}},
         ),
     ),
     "encodec": (
@@ -198,7 +203,8 @@ def _text(stands: Callable[[Any], list[int]]) -> Mapping[str, Callable[[Any], Do
             (16 + len(run),),
             high=getattr(config, "text_vocab_size", config.vocab_size),
             excluded=frozenset(forward.special.values()),
-            pad=getattr(config, "pad_token_id", None) or 0,
+            # CSM's default pads with the token that stands for sound.
+            pad=0 if config.pad_token_id in (None, *run) else config.pad_token_id,
             mask="attention_mask",
             runs=(Run(tuple(run)),),
         )
@@ -222,6 +228,11 @@ def _ones(length: int) -> Domain:
 
 _MUSICGEN: Final = {"input_ids": _codes("num_codebooks")}
 _MUSICGEN_WITH_TEXT: Final = {"decoder_input_ids": _codes("num_codebooks")}
+# The mask is of the features that the projector makes: three of every 15 frames.
+_GRANITE_SPEECH_FEATURES: Final = {
+    "input_features": lambda forward: floats((64, forward.config.encoder_config.input_dim)),
+    "input_features_mask": lambda forward: _ones(15),
+}
 # Bins and their deltas, two frames at a time.
 _GRANITE_SPEECH5: Final = {
     "input_features": lambda forward: floats(
@@ -271,7 +282,7 @@ INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
             Kind.INDEX, (1,), low=_CSM_FRAMES * 1920 - 1900, high=_CSM_FRAMES * 1920 - 1600
         ),
     },
-    "clap": {"input_features": lambda forward: floats((1, 250, 16))},
+    "clap": {"input_features": lambda forward: floats((1, 500, 32))},
     "MusicgenForCausalLM": _MUSICGEN,
     "MusicgenForConditionalGeneration": _MUSICGEN_WITH_TEXT,
     "MusicgenMelodyForCausalLM": _MUSICGEN,
@@ -290,11 +301,8 @@ INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
     },
     "granite_speech5_ctc": _GRANITE_SPEECH5,
     "granite_speech5_encoder": _GRANITE_SPEECH5,
-    "granite_speech": {
-        # Of the features that the projector makes: three of every 15 frames.
-        "input_features_mask": lambda forward: _ones(15),
-    },
-    "granite_speech_plus": {"input_features_mask": lambda forward: _ones(15)},
+    "granite_speech": _GRANITE_SPEECH_FEATURES,
+    "granite_speech_plus": _GRANITE_SPEECH_FEATURES,
     "moss_transcribe_diarize": {
         **_text(lambda forward: [forward.setting("audio_token_id")] * 8),
         "input_features_mask": lambda forward: Domain(Kind.MASK, (64,), shortest=57),

@@ -26,6 +26,7 @@ _FORECAST: Final = Change(
     },
     defaults={"prediction_length": 8, "context_length": 16},
 )
+_TWO_PATCHES: Final = Change("two patches of a series", {"context_length": 64})
 _WITHOUT_FUTURE: Final = "read only beside future_values, which are given in training"
 
 CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
@@ -48,7 +49,8 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
     ),
     "informer": (_FORECAST,),
     "time_series_transformer": (_FORECAST,),
-    "timesfm": (Change("two patches of a series and a short horizon", {"context_length": 64}),),
+    "timesfm": (_TWO_PATCHES,),
+    "timesfm2_5": (_TWO_PATCHES,),
 }
 
 OMITTED: Final[Mapping[str, Mapping[str, str]]] = {
