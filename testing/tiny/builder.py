@@ -10,6 +10,8 @@ import torch
 
 from testing import auto_classes
 from testing.inputs import SampledInputs
+from testing.inputs.domains import Domain
+from testing.inputs.sampling import TRACED, sample
 from testing.subject import Subject
 from testing.tiny.classes import load_class
 from testing.tiny.configs import tiny_config
@@ -28,6 +30,7 @@ __all__ = ["build_subject"]
 # batches above 1. Most classes leave the token to the checkpoint.
 _NEEDS_PADDING: Final = "ForSequenceClassification"
 _PADDING: Final = 0
+_BATCH_SIZE: Final = 2
 
 
 def build_subject(model_class: str, seed: int = 0) -> Subject:
@@ -42,10 +45,32 @@ def build_subject(model_class: str, seed: int = 0) -> Subject:
     if model_class.endswith(_NEEDS_PADDING):
         _give_padding(config)
     model = _model(loaded, config, seed)
-    inputs = SampledInputs(input_domains(model), seed=seed)
+    inputs = _inputs(input_domains(model), seed)
     calibrate(model, inputs.traced())
     exceptions = tuple(change.why for change in changes if change.tames)
     return Subject(model=model, inputs=inputs, exceptions=exceptions)
+
+
+def _inputs(domains: dict[str, Domain], seed: int) -> SampledInputs:
+    """Inputs drawn from their domains; dots in the name of one lead into a mapping or a tuple."""
+    if not any("." in path for path in domains):
+        return SampledInputs(domains, seed=seed)
+    example = _nested(sample(domains, TRACED, _BATCH_SIZE, seed))
+    return SampledInputs(domains, _BATCH_SIZE, seed, example)
+
+
+def _nested(leaves: Mapping[str, Any]) -> dict[str, Any]:
+    inner: dict[str, dict[str, Any]] = {}
+    for path, leaf in leaves.items():
+        name, _, rest = path.partition(".")
+        inner.setdefault(name, {})[rest] = leaf
+    whole = {name: part[""] if "" in part else _nested(part) for name, part in inner.items()}
+    listed = {name: tuple(part.values()) for name, part in whole.items() if _is_listed(part)}
+    return {**whole, **listed}
+
+
+def _is_listed(part: Any) -> bool:
+    return isinstance(part, dict) and all(name.isdecimal() for name in part)
 
 
 def _model_type(loaded: Any) -> str:
@@ -63,7 +88,7 @@ def _config(loaded: Any, changes: tuple[Change, ...]) -> Any:
         # Copied, since some configuration classes take keys out of what they are given.
         whole = tiny_config(config_class, copy.deepcopy(defaults), copy.deepcopy(config))
         parts = [change.part for change in changes if change.part]
-        return getattr(whole, parts[0]) if parts else whole
+        return getattr(whole, parts[0], whole) if parts else whole
     except Exception as error:
         # A configuration class may raise anything for arguments that it lacks.
         name = config_class.__name__

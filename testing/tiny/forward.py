@@ -26,6 +26,11 @@ _DATA: Final = re.compile(
     r"|past_values|visual_(feats|embeds))"
 )
 
+# Since 5.24 it has another name.
+_CACHES: Final = frozenset({"past_key_values", "cache"})
+# What newer releases call pixel_values, and take under both names for a while.
+_OLDER_NAMES: Final = frozenset({"image_patches", "pixel_values_images"})
+
 
 class Forward:
     """The forward of one model, and the configuration that its inputs must fit.
@@ -117,7 +122,7 @@ class Forward:
     @property
     def is_decoder_only(self) -> bool:
         """Whether the model type generates and is not an encoder with a decoder's class."""
-        if self.is_encoder_decoder or "past_key_values" not in self.parameters:
+        if self.is_encoder_decoder or not _CACHES & self.parameters.keys():
             return False
         try:
             classes = auto_classes.classes_of(self.model_type)
@@ -140,6 +145,7 @@ def data_parameters(model_class: Any) -> tuple[str, ...]:
     """Parameters of a class's forward that carry a sample's data: text, images, sound, boxes."""
     names = inspect.signature(model_class.forward).parameters
     own = {"decoder_input_ids"} if makes_own_decoder_ids(model_class) else set()
+    own |= _OLDER_NAMES if "pixel_values" in names else set()
     return tuple(name for name in names if _DATA.fullmatch(name) and name not in own)
 
 

@@ -16,6 +16,13 @@ _NO_CUDA_KERNELS: Final = Change(
     {"use_mamba_kernels": False},
 )
 
+_GLOBAL_HEADS: Final = Change(
+    "heads of full attention are wider; the class puts their width into each layer's settings",
+    {"global_head_dim": 32},
+)
+_GLOBAL_HEADS_OF_ITS_TEXT: Final = Change(
+    _GLOBAL_HEADS.why, {"text_config": dict(_GLOBAL_HEADS.config)}
+)
 _LEFT_FROM_MLLAMA: Final = "of images, left from Mllama; it takes none and nothing reads them"
 # Tokens that a drafting model proposes at once, and those accepted before.
 _BLOCK: Final = 8
@@ -27,10 +34,49 @@ def _accepted_states(forward: Any) -> Domain:
     return floats((_ACCEPTED, layers * forward.config.hidden_size))
 
 
+def _shared_states(layer_type: str) -> dict[str, Any]:
+    """Keys and values of the model that it drafts for, as the last layer of a type has them."""
+
+    def states(forward: Any) -> Domain:
+        text = forward.config.get_text_config()
+        layer = text.per_layer_config[text.layer_types.index(layer_type)]
+        return floats((layer.num_key_value_heads, _ACCEPTED, layer.head_dim))
+
+    return {f"shared_kv_states.{layer_type}.{index}": states for index in range(2)}
+
+
+# A token that is drafted for a model of Gemma 4 sees that model's keys and values.
+_DRAFTED: Final[Mapping[str, Any]] = {
+    "inputs_embeds": lambda forward: floats((1, 2 * forward.config.backbone_hidden_size)),
+    "position_ids": lambda forward: Domain(Kind.INDEX, (1,), low=_ACCEPTED, high=2 * _ACCEPTED),
+    "attention_mask": lambda forward: Domain(Kind.MASK, (_ACCEPTED,)),
+    **_shared_states("full_attention"),
+    **_shared_states("sliding_attention"),
+}
+_NO_IDS: Final = {"input_ids": "its forward ignores them and reads embeddings"}
+
 CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
+    "gemma4_assistant": (
+        Change(
+            "it takes no inputs of single layers and refuses a text model that does",
+            defaults={
+                "text_config": {"hidden_size_per_layer_input": 0, "vocab_size_per_layer_input": 0}
+            },
+        ),
+        _GLOBAL_HEADS_OF_ITS_TEXT,
+    ),
+    "gemma4_text": (_GLOBAL_HEADS,),
+    "gemma4_unified_assistant": (_GLOBAL_HEADS_OF_ITS_TEXT,),
+    "gemma4_unified_text": (_GLOBAL_HEADS,),
     "bamba": (
         Change(
             "an attention layer beside a mamba one, as checkpoints", {"attn_layer_indices": [1]}
+        ),
+    ),
+    "blt": (
+        Change(
+            "5.24 makes its cache for as many layers; only its parts have a count of layers",
+            {"num_hidden_layers": 2},
         ),
     ),
     "codegen": (
@@ -145,6 +191,8 @@ OMITTED: Final[Mapping[str, Mapping[str, str]]] = {
         "cross_attention_states": _LEFT_FROM_MLLAMA,
         "cross_attention_mask": _LEFT_FROM_MLLAMA,
     },
+    "gemma4_assistant": _NO_IDS,
+    "gemma4_unified_assistant": _NO_IDS,
 }
 
 UNUSED: Final[Mapping[str, Mapping[str, str]]] = {
@@ -158,6 +206,8 @@ UNUSED: Final[Mapping[str, Mapping[str, str]]] = {
 }
 
 INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "gemma4_assistant": _DRAFTED,
+    "gemma4_unified_assistant": _DRAFTED,
     "muse_glimmer_assistant": {
         "noise_embeds": lambda forward: floats((_BLOCK, forward.config.hidden_size)),
         "context_hidden_states": _accepted_states,
