@@ -254,9 +254,14 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
     "gemma3": (_FOUR_PLACES,),
     "gemma3n": (
         Change(
-            "two layers of each kind, of which the last two share keys and values",
+            "two layers of each kind, of which the last two share keys and values; ids of images "
+            "and of sounds after those of text",
             {
+                "image_token_id": 513,
+                "audio_token_id": 641,
+                "audio_config": {"vocab_offset": 640},
                 "text_config": {
+                    "vocab_size": 768,
                     "num_hidden_layers": 4,
                     "num_kv_shared_layers": 2,
                     "layer_types": ["sliding_attention", "full_attention"] * 2,
@@ -269,7 +274,11 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
         Change(
             "a MobileNet of four small stages, from 64 pixels a side to two; its width is timm's",
             {
-                "vision_config": {"hidden_size": 2048, "model_args": _MOBILENET},
+                "vision_config": {
+                    "hidden_size": 2048,
+                    "vocab_offset": 512,
+                    "model_args": _MOBILENET,
+                },
                 "vision_soft_tokens_per_image": 4,
             },
         ),
@@ -417,6 +426,12 @@ def _marked_images(forward: Any) -> Domain:
     return Domain(Kind.MARKS, (), marked="input_ids", marks=marks)
 
 
+def _fuyu_patches(forward: Any) -> Domain | None:
+    """Flattened patches, which transformers 4 calls otherwise."""
+    pixels = forward.config.num_channels * forward.config.patch_size**2
+    return floats((12, pixels)) if "pixel_values" in forward.parameters else None
+
+
 def _patches_with_places(forward: Any) -> Domain:
     """Pixels of 16 patches, after the row and the column of each, which count from one."""
     pixels = forward.config.vision_config.patch_embed_hidden_size
@@ -448,6 +463,7 @@ INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "Emu3Model": _SMALLER_IMAGES,
     # The tokenizers of images keep an eighth of each side.
     "chameleon": {"pixel_values": lambda _: floats((3, 32, 32))},
+    "fuyu": {"pixel_values": _fuyu_patches},
     "gemma3": {"token_type_ids": _marked_images},
     "gemma3n": {
         "input_features": lambda forward: floats(

@@ -217,9 +217,10 @@ def _drawn(forward: Forward) -> Mapping[str, Any]:
 
 def _rows(features: Any) -> int:
     """Rows in what a method returned: a tensor, one for each image, or an output of its own."""
-    pooled = getattr(features, "pooler_output", None)
-    if pooled is not None:
-        return _rows(pooled)
+    for name in ("pooler_output", "last_hidden_state"):
+        made = getattr(features, name, None)
+        if made is not None:
+            return _rows(made)
     if isinstance(features, torch.Tensor):
         # Masks and lengths stand beside features.
         return features.numel() // features.shape[-1] if features.is_floating_point() else 0

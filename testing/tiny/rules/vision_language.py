@@ -110,7 +110,8 @@ def _asks_for_sizes(model: Any) -> bool:
     method = getattr(model, "get_image_features", None) or getattr(
         getattr(model, "model", None), "get_image_features", None
     )
-    return method is not None and "image_sizes" in inspect.signature(method).parameters
+    sizes = inspect.signature(method).parameters.get("image_sizes") if method else None
+    return sizes is not None and sizes.default is sizes.empty
 
 
 def _pixel_attention_mask(forward: Forward) -> Domain | None:
@@ -183,7 +184,15 @@ def _high_resolution(forward: Forward) -> tuple[int, ...]:
     return (config.num_channels, config.image_size, config.image_size)
 
 
-def _image_patches(forward: Forward) -> Domain:
+def _pixel_values_images(forward: Forward) -> Domain | None:
+    """Images beside videos; an older name where the forward takes the usual one too."""
+    return None if "pixel_values" in forward.parameters else floats(vision_shape(forward))
+
+
+def _image_patches(forward: Forward) -> Domain | None:
+    """Patches of an image; an older name where the forward takes the usual one too."""
+    if "pixel_values" in forward.parameters:
+        return None
     return floats(
         (math.prod(_PATCHES), forward.config.num_channels * forward.config.patch_size**2)
     )
@@ -214,7 +223,7 @@ RULES: Final[Mapping[str, Callable[[Forward], Domain | None]]] = {
     "mm_token_type_ids": _marks,
     "pixel_attention_mask": _pixel_attention_mask,
     "pixel_values": _pixel_values,
-    "pixel_values_images": lambda forward: floats(vision_shape(forward)),
+    "pixel_values_images": _pixel_values_images,
     "pixel_values_videos": _pixel_values_videos,
     "qformer_attention_mask": lambda forward: Domain(Kind.MASK, (_QUESTION_LENGTH,)),
     "qformer_input_ids": _question,
