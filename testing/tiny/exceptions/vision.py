@@ -57,6 +57,9 @@ _EDGETAM_VISION: Final[Mapping[str, Any]] = {
     "backbone_feature_sizes": [[16, 16], [8, 8], [4, 4]],
     "fpn_hidden_size": 64,
 }
+_CLASS_TOKENS: Final[Mapping[str, Any]] = {"return_class_token": True}
+_WINDOW_OF_PATCHES: Final = Change("a window is of whole merged patches", {"window_size": 112})
+_QUARTER: Final = Change("its widths are a table scaled by this number", {"scale": 0.25})
 _SAM2_SIZES: Final = "widths by stage and sizes of maps are listed, and a block has its own index"
 _SAM_POINTS: Final = 2
 _OMDET_CLASSES: Final = 2
@@ -112,6 +115,20 @@ _SAM_INPUTS: Final[Mapping[str, Any]] = {
     "input_boxes": _points((1, 4)),
 }
 
+# Patches of all images stand in one row.
+_MINICPM_INPUTS: Final[Mapping[str, Any]] = {
+    "pixel_values": lambda forward: Domain(
+        Kind.FLOAT, (1, 3, 16, 16 * 24), torch.float32, batched=False, low=-6, high=6
+    ),
+    "target_sizes": lambda forward: Domain(
+        Kind.FIXED,
+        (2, 2),
+        batched=False,
+        value=torch.tensor([[4, 4], [2, 4]]),
+        reason="it states sizes that the image must agree with",
+    ),
+}
+
 CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
     "BeitForSemanticSegmentation": (_FOUR_STAGES,),
     "Data2VecVisionForSemanticSegmentation": (_FOUR_STAGES,),
@@ -131,6 +148,9 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
         ),
     ),
     "bit": (_FEWER_GROUPS,),
+    "chmv2": (
+        Change("its head reads the class tokens of maps", {"backbone_config": _CLASS_TOKENS}),
+    ),
     "cvt": (Change("a stage reads its drop rate at its own index", {"depth": [1, 2, 3]}),),
     "depth_pro": (
         Change(
@@ -187,6 +207,55 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
     "eomt": (Change("queries join before the last blocks, of two layers", {"num_blocks": 1}),),
     "maskformer": (
         Change(_GROUPS_OF_CHANNELS, {"fpn_feature_size": 32, "mask_feature_size": 32}),
+    ),
+    "exaone4_5_vision": (_WINDOW_OF_PATCHES,),
+    "lw_detr": (Change("maps by scale have no default", {"projector_scale_factors": [1.0]}),),
+    **{
+        kind: (Change("patches merge after a layer that is there", {"insert_layer_id": 0}),)
+        for kind in ("minicpm_ocr_vision", "minicpmv4_7_vision")
+    },
+    "pp_lcnet": (_QUARTER,),
+    "pp_lcnet_v3": (_QUARTER,),
+    "pp_lcnet_v4": (_QUARTER,),
+    "pp_doclayout_v2": (
+        Change(
+            "thresholds and order of classes have no default",
+            {"class_thresholds": [0.5, 0.5], "class_order": [0, 1]},
+        ),
+    ),
+    "qwen2_5_vl_vision": (_WINDOW_OF_PATCHES,),
+    "sam3_tracker": (
+        Change(
+            "sizes of maps are listed",
+            {
+                "vision_config": {"backbone_feature_sizes": [[16, 16], [8, 8], [4, 4]]},
+                "prompt_encoder_config": {"image_size": 56},
+            },
+        ),
+    ),
+    "sapiens2": (
+        Change(
+            "key heads by layer follow from the number of heads, and heads have no sizes",
+            {
+                "num_key_value_heads_per_layer": None,
+                "head_config": {
+                    "upsample_out_channels": [32, 16],
+                    "upsample_kernel_sizes": [4, 4],
+                    "conv_out_channels": [16],
+                    "conv_kernel_sizes": [1],
+                    "scale_conv_out_channels": [8],
+                    "scale_conv_kernel_sizes": [1],
+                    "scale_final_hidden_sizes": [16, 1],
+                    "scale_final_input_size": 8 * 4 * 4,
+                },
+            },
+        ),
+    ),
+    "vitmatte": (
+        Change(
+            "the head states the width of the backbone",
+            {"hidden_size": 96, "backbone_config": {"hidden_size": 96}},
+        ),
     ),
     "mgp-str": (
         Change(
@@ -274,7 +343,20 @@ OMITTED: Final[Mapping[str, Mapping[str, str]]] = {}
 
 _MASK_OF_ONES: Final = "the forward makes a mask of ones where it has none, and reads neither"
 
+# Scaled to each map beside the map itself, of which only the latter is projected.
+_MASK_IS_DROPPED: Final = "the mask of pixels is scaled to the maps and read no more"
+_RT_DETRS: Final = (
+    "d_fine",
+    "deimv2",
+    "pp_doclayout_v2",
+    "pp_doclayout_v3",
+    "pp_doclayout_v4",
+    "rt_detr",
+    "rt_detr_v2",
+)
+
 UNUSED: Final[Mapping[str, Mapping[str, str]]] = {
+    **{kind: {"pixel_mask": _MASK_IS_DROPPED} for kind in _RT_DETRS},
     "mask2former": {"pixel_mask": _MASK_OF_ONES},
     "maskformer": {"pixel_mask": _MASK_OF_ONES},
     "oneformer": {"pixel_mask": _MASK_OF_ONES},
@@ -288,6 +370,37 @@ INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "edgetam": _SAM_INPUTS,
     "efficientloftr": {"pixel_values": _two_images},
     "lightglue": {"pixel_values": _two_images},
+    "gemma4_vision": {
+        "pixel_values": lambda forward: floats((36, 3 * forward.config.patch_size**2)),
+        "pixel_position_ids": lambda forward: Domain(
+            Kind.FIXED,
+            (36, 2),
+            value=torch.cartesian_prod(torch.arange(6), torch.arange(6)).flip(-1)[None],
+            reason="it states where in the image a patch stands",
+        ),
+    },
+    "inkling2_vision": {
+        # A row is a block of patches that are merged.
+        "pixel_values": lambda forward: Domain(
+            Kind.FLOAT, (40, 40, 3), torch.float32, rows=16, low=-6, high=6
+        ),
+    },
+    "kimi_k25_vision": {
+        "pixel_values": lambda forward: Domain(
+            Kind.FLOAT, (3, 14, 14), torch.float32, rows=16, low=-6, high=6
+        ),
+    },
+    "minicpm_ocr_vision": _MINICPM_INPUTS,
+    "minicpmv4_7_vision": _MINICPM_INPUTS,
+    **{
+        kind: {"pixel_values": lambda forward: floats((3, 96, 128))}
+        for kind in (
+            "pp_ocrv5_mobile_rec",
+            "pp_ocrv6_small_rec",
+            "pp_ocrv6_tiny_rec",
+        )
+    },
+    "sam3_tracker": _SAM_INPUTS,
     "hiera": {"noise": _noise_of_mask_units},
     "oneformer": {
         "task_inputs": lambda forward: Domain(
@@ -347,7 +460,10 @@ _TAKES_A_SESSION: Final = (
 
 IMPOSSIBLE: Final[Mapping[str, str]] = {
     "EdgeTamVideoModel": _TAKES_A_SESSION,
+    "GlmImageVQVAE": "it has no forward: others call its encoder",
     "Sam2VideoModel": _TAKES_A_SESSION,
+    "Sam3TrackerVideoModel": _TAKES_A_SESSION,
+    "Sam3VideoModel": _TAKES_A_SESSION,
     "vit_hybrid": (
         "modeling_vit_hybrid.py:515 sets a mask token to zero that no configuration gives it, so"
         " that none builds it"

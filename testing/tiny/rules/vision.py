@@ -65,6 +65,9 @@ def _stated(forward: Forward, names: tuple[str, ...]) -> Any:
 def _pixel_values(forward: Forward) -> Domain:
     if "spatial_shapes" in forward.parameters:
         return _row_of_patches(forward)
+    patches = _hidden_states(forward)
+    if patches is not None:
+        return patches
     # Beside videos they are images.
     shape = vision_shape(forward, videos="pixel_values_videos" not in forward.parameters)
     return floats(shape, mask="pixel_mask" if "pixel_mask" in forward.parameters else None)
@@ -113,7 +116,8 @@ def _noise(forward: Forward) -> Domain | None:
 
 def _grid(forward: Forward) -> list[int]:
     """Patches of an image along time, height and width: two merged ones a side."""
-    side = 2 * (forward.setting("spatial_merge_size") or 1)
+    merged = forward.setting("spatial_merge_size", "merge_kernel_size", "merge_size") or 1
+    side = 2 * pair(merged)[0]
     return [1, side, side]
 
 
@@ -121,7 +125,7 @@ def _hidden_states(forward: Forward) -> Domain | None:
     """Flattened patches of all images, one to a row."""
     if not {"grid_thw", "image_grid_thw"} & set(forward.parameters):
         return None
-    times = forward.setting("temporal_patch_size") or 1
+    times = forward.setting("temporal_patch_size", "patch_temporal") or 1
     width = vision_shape(forward)[0] * times * forward.setting("patch_size") ** 2
     return Domain(
         Kind.FLOAT, (width,), torch.float32, rows=math.prod(_grid(forward)), low=-6, high=6
@@ -142,4 +146,7 @@ RULES: Final[Mapping[str, Callable[[Forward], Domain | None]]] = {
     "noise": _noise,
     "hidden_states": _hidden_states,
     "grid_thw": _grid_thw,
+    "merge_sizes": lambda forward: Domain(
+        Kind.FIXED, (), value=torch.tensor([1]), reason=_STATES_SIZES
+    ),
 }
