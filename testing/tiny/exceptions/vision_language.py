@@ -14,6 +14,8 @@ from testing.tiny.features import floats
 
 __all__ = ["CHANGES", "IMPOSSIBLE", "INPUTS", "LARGE", "OMITTED", "UNUSED"]
 
+_IS_4: Final = version("transformers").startswith("4.")
+
 # Within the small vocabulary, at ids that no default has.
 _IMAGE: Final = 400
 _END_OF_LINE: Final = 401
@@ -173,7 +175,105 @@ _QWEN3_VL: Final = (
     ),
 )
 
+_GEMMA_4: Final = Change(
+    "parts for images and sound, which the class leaves out; fewer positions of patches",
+    {"vision_config": {"position_embedding_size": 32}},
+    {
+        "vision_config": {"model_type": "gemma4_vision"},
+        "audio_config": {"model_type": "gemma4_audio"},
+    },
+)
+_SMALL_PATCHES: Final = Change("patches of 4 pixels", {"vision_config": {"patch_size": 4}})
+_MINICPM: Final = Change(
+    "the checkpoints' image and video tokens, which the class leaves open",
+    {"image_token_id": _IMAGE, "video_token_id": _END_OF_LINE},
+)
+# Of transformers 5 alone.
+_NEWER: Final[Mapping[str, tuple[Change, ...]]] = {
+    "cohere_compass": (
+        Change(
+            "rotary embeddings by type of layer, which the class leaves open",
+            defaults={
+                "text_config": {
+                    "rope_parameters": {
+                        "full_attention": {"rope_type": "default", "rope_theta": 10000.0}
+                    }
+                }
+            },
+        ),
+    ),
+    "cosmos3_omni": _QWEN3_VL,
+    "deepseek_ocr2": (
+        Change(
+            "kinds of its layers, which the class leaves open",
+            defaults={"text_config": {"mlp_layer_types": ["dense", *["sparse"] * 31]}},
+        ),
+    ),
+    "ernie4_5_vl_moe": (
+        Change(
+            "height and width have as many places of a head",
+            {"text_config": {"rope_parameters": {"mrope_section": [4, 4, 2]}}},
+        ),
+    ),
+    "exaone4_5": (
+        Change(
+            "windows of one merged patch before a layer without",
+            {"vision_config": {"window_size": 28, "fullatt_block_indexes": [1]}},
+        ),
+    ),
+    "embedding_gemma2": (_GEMMA_4,),
+    "gemma4": (_GEMMA_4,),
+    "gemma4_unified": (
+        Change(
+            "parts for images and sound, which the class leaves out; fewer positions",
+            {"vision_config": {"mm_posemb_size": 32}},
+            {
+                "vision_config": {"model_type": "gemma4_unified_vision"},
+                "audio_config": {"model_type": "gemma4_unified_audio"},
+            },
+        ),
+    ),
+    "hyperclovax_vision_v2": (
+        Change(
+            "heads whose rotary axes have an even number of places, and windows of one merged "
+            "patch before a layer without",
+            {
+                "vision_config": {
+                    "hidden_size": 32,
+                    "num_heads": 2,
+                    "window_size": 28,
+                    "fullatt_block_indexes": [1],
+                }
+            },
+        ),
+    ),
+    "inkling2": (_SMALL_PATCHES,),
+    "inkling2_loop": (_SMALL_PATCHES,),
+    "kimi_k25": (
+        Change(
+            "heads whose rotary axes have an even number of places",
+            {"vision_config": {"hidden_size": 32, "num_attention_heads": 2}},
+        ),
+    ),
+    "minicpm_ocr": (_MINICPM,),
+    "minicpmv4_6": (_MINICPM,),
+    "minicpmv4_7": (_MINICPM,),
+    "modernvbert": (_FINER_PATCHES,),
+    "molmo2": (
+        Change(
+            "states of two layers, of as many as there are",
+            {"adapter_config": {"vision_feature_layer": [1, 0]}},
+        ),
+    ),
+    "glm5_next": (
+        Change(
+            "pools of keys of which a choice is a whole number",
+            {"text_config": {"index_kpool": 2}},
+        ),
+    ),
+}
 CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
+    **_NEWER,
     "Blip2ForImageTextRetrieval": (
         Change(
             "the class reads text with its querying transformer, as its checkpoints say",
@@ -401,15 +501,24 @@ _NO_DECODER: Final = {
     "decoder_attention_mask": _OWN_DECODER,
 }
 
+_PACKED_IMAGES: Final = {
+    "pixel_values": "images of a batch lie side by side along the last axis, not the first; "
+    "frames of videos, which the same method reads, do not"
+}
+
 OMITTED: Final[Mapping[str, Mapping[str, str]]] = {
+    "minicpm_ocr": _PACKED_IMAGES,
+    "minicpmv4_6": _PACKED_IMAGES,
+    "minicpmv4_7": _PACKED_IMAGES,
     "blip-2": _NO_DECODER,
+    "glm46v": _NO_VIDEOS,
     "glm4v": _NO_VIDEOS,
     "glm4v_moe": _NO_VIDEOS,
+    "glm5_next": _NO_VIDEOS,
+    "glm_ocr": _NO_VIDEOS,
     "instructblip": _NO_DECODER,
     "instructblipvideo": _NO_DECODER,
 }
-
-_IS_4: Final = version("transformers").startswith("4.")
 
 UNUSED: Final[Mapping[str, Mapping[str, str]]] = {
     "Emu3ForConditionalGeneration": (
@@ -458,7 +567,96 @@ _SMALLER_IMAGES: Final = {
     "pixel_values": lambda _: floats((3, 32, 32)),
 }
 
+
+def _steady(value: torch.Tensor, rows: int = 1) -> Any:
+    """The rule of an input that has one value for every sample."""
+    return lambda _: Domain(
+        Kind.FIXED,
+        tuple(value.shape),
+        dtype=value.dtype,
+        rows=rows,
+        value=value.unsqueeze(0),
+        reason=_STATES_SIZES,
+    )
+
+
+def _places(side: int) -> torch.Tensor:
+    """Column and row of each patch of a square."""
+    places = torch.arange(side)
+    return torch.stack((places.repeat(side), places.repeat_interleave(side)), -1)
+
+
+def _pixels(shape: tuple[int, ...], rows: int = 1) -> Domain:
+    """Pixels between 0 and 1."""
+    return Domain(Kind.FLOAT, shape, dtype=torch.float32, rows=rows, high=1)
+
+
+_GEMMA_SIDE: Final = 6
+_FRAMES: Final = 2
+
+
+def _gemma_4(patches: int, width: Any, sound: Any) -> dict[str, Any]:
+    """Patches with their places, and a sound, all of it real."""
+    side = int(patches**0.5)
+    return {
+        "pixel_values": lambda forward: _pixels((patches, width(forward))),
+        "image_position_ids": _steady(_places(side)),
+        "pixel_values_videos": lambda forward: _pixels((patches, width(forward)), _FRAMES),
+        "video_position_ids": _steady(_places(side), _FRAMES),
+        "num_frames_per_video": _steady(torch.tensor(_FRAMES)),
+        "input_features": lambda forward: floats((16, sound(forward))),
+        "input_features_mask": _steady(torch.ones(16, dtype=torch.bool)),
+    }
+
+
+_GEMMA_4_INPUTS: Final = _gemma_4(
+    _GEMMA_SIDE**2,
+    lambda forward: 3 * forward.config.vision_config.patch_size**2,
+    lambda forward: forward.config.audio_config.subsampling_conv_channels[0],
+)
+_INKLING_2: Final = {
+    "pixel_values": lambda forward: Domain(
+        Kind.FLOAT, (8, 8, 3), dtype=torch.float32, rows=16, low=-1, high=1
+    )
+}
+_FRAMES_OF_MINICPM: Final = {
+    "pixel_values_videos": lambda forward: floats(
+        (3, forward.vision_config.patch_size, 32 * forward.vision_config.patch_size)
+    ),
+    "target_sizes_videos": lambda _: Domain(
+        Kind.FIXED, (1, 2), batched=False, value=torch.tensor([[4, 8]]), reason=_STATES_SIZES
+    ),
+}
+
 INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "embedding_gemma2": _GEMMA_4_INPUTS,
+    "gemma4": _GEMMA_4_INPUTS,
+    "gemma4_unified": _gemma_4(
+        4,
+        lambda forward: 3 * forward.config.vision_config.model_patch_size**2,
+        lambda forward: forward.config.audio_config.audio_embed_dim,
+    ),
+    "granite_docling": {"pixel_attention_mask": _steady(torch.ones(1, dtype=torch.bool))},
+    "inkling2": _INKLING_2,
+    "inkling2_loop": _INKLING_2,
+    "inkling_mm_model": {
+        "pixel_values": lambda forward: Domain(
+            Kind.FLOAT,
+            (2, *[forward.vision_config.patch_size] * 2, 3),
+            dtype=torch.float32,
+            rows=4,
+            low=-6,
+            high=6,
+        ),
+        "audio_input_ids": lambda forward: Domain(
+            Kind.INDEX,
+            (4, forward.config.audio_config.n_mel_bins),
+            high=forward.config.audio_config.mel_vocab_size,
+        ),
+    },
+    "minicpm_ocr": _FRAMES_OF_MINICPM,
+    "minicpmv4_6": _FRAMES_OF_MINICPM,
+    "minicpmv4_7": _FRAMES_OF_MINICPM,
     "Emu3ForConditionalGeneration": _SMALLER_IMAGES,
     "Emu3Model": _SMALLER_IMAGES,
     # The tokenizers of images keep an eighth of each side.
@@ -493,7 +691,16 @@ INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
 
 LARGE: Final[Mapping[str, str]] = {}
 
+# Of transformers 5.24 alone.
+_FAULTS: Final = {
+    "Llama4ForConditionalGeneration": (
+        "its forward reads image_outputs of its text model's outputs, which have none, and with "
+        "return_dict=False the text model fails itself (modeling_llama4.py:1318)"
+    ),
+}
+
 IMPOSSIBLE: Final[Mapping[str, str]] = {
     "Qwen2_5OmniForConditionalGeneration": _GENERATES_ONLY,
     "Qwen3OmniMoeForConditionalGeneration": _GENERATES_ONLY,
+    **({} if _IS_4 else _FAULTS),
 }
