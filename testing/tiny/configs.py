@@ -39,6 +39,7 @@ _WIDTH = re.compile(
     r"(.*_)?(hidden_sizes?|d_model|d_ff|d_kv|d_inner|n_embd|n_inner|dims?|units|size_per_head"
     r"|key_dim|intermediate_size(_mlp)?|embedding_size|proj_size|bottleneck_size|flow_size"
     r"|out_features|bottleneck_features|pos_feats|pooler_output_size|channels|initial_channel|projection_size|coordinate_size|shape_size"
+    r"|adapter_input_size"
     r"|num_filters|upsample_groups|hidden_dimension"
     r"|rank|d_inner|dff|dim_ff|lru_width|state_size|d_state|d_ssm"
     r"|hidden_size_(global|per_layer_input))"
@@ -89,7 +90,9 @@ _WINDOW = re.compile(
     r"(.*_)?(window|window_size|window_len|local_attention|attention_chunk_size)"
     r"|(mamba_)?chunk_size"
 )
-_CHOSEN_KEYS = re.compile(r"index_topk|index_topk_blocks|index_block_size")
+_CHOSEN_KEYS = re.compile(r"index_topk|index_block_size")
+_CHOSEN_BLOCKS = re.compile(r"index_topk_blocks")
+_LAYER_NUMBERS = re.compile(r"mlp_only_layers")
 # How many of the last layers have no keys and values of their own.
 _SHARED = "num_kv_shared_layers"
 # Shares of time, height and width in a rotary embedding, as most models have them.
@@ -207,6 +210,7 @@ class _Scale:
         yield _PERIOD, lambda size: min(size, LAYERS)
         yield _WINDOW, lambda size: size if size <= _LONGEST_IMAGE_WINDOW else WINDOW
         yield _CHOSEN_KEYS, lambda size: min(size, WINDOW // 2)
+        yield _CHOSEN_BLOCKS, lambda size: min(size, WINDOW // 4)
 
     def _width(self, size: int) -> int:
         return max(math.ceil(size / self.factor), min(size, NARROWEST))
@@ -345,10 +349,17 @@ def _kept_layers(values: Mapping[str, Any], depth: int, fewest: int) -> list[int
             own, sharing = item[:shared], item[shared:]
             kept.update(own.index(kind) for kind in own)
             kept.update(shared + sharing.index(kind) for kind in sharing)
+    for layers in _layer_numbers(values).values():
+        kept.add(next((layer for layer in range(depth) if layer not in layers), 0))
     others = (layer for layer in range(depth) if layer not in kept)
     while len(kept) < min(max(LAYERS, fewest), depth):
         kept.add(next(others))
     return sorted(kept)
+
+
+def _layer_numbers(values: Mapping[str, Any]) -> dict[str, list[int]]:
+    """Entries that list layers by their numbers, but for empty ones."""
+    return {key: item for key, item in values.items() if _LAYER_NUMBERS.fullmatch(key) and item}
 
 
 def _cut_to_depth(
@@ -361,6 +372,8 @@ def _cut_to_depth(
             cut[key] = len(kept)
         elif isinstance(value, (list, tuple)) and len(value) == depth > len(kept):
             cut[key] = [small[key][layer] for layer in kept]
+    for key, layers in _layer_numbers(values).items():
+        cut[key] = [kept.index(layer) for layer in layers if layer in kept]
     if values.get(_SHARED):
         cut[_SHARED] = sum(layer >= depth - values[_SHARED] for layer in kept)
     return cut

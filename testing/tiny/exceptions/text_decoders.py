@@ -16,6 +16,10 @@ _NO_CUDA_KERNELS: Final = Change(
     {"use_mamba_kernels": False},
 )
 
+_CONVOLUTION_AND_ATTENTION: Final = Change(
+    "both kinds of layer, as checkpoints; the classes list one kind or none",
+    {"layer_types": ["conv", "full_attention"]},
+)
 _GLOBAL_HEADS: Final = Change(
     "heads of full attention are wider; the class puts their width into each layer's settings",
     {"global_head_dim": 32},
@@ -23,6 +27,7 @@ _GLOBAL_HEADS: Final = Change(
 _GLOBAL_HEADS_OF_ITS_TEXT: Final = Change(
     _GLOBAL_HEADS.why, {"text_config": dict(_GLOBAL_HEADS.config)}
 )
+_SCALED_BY_LENGTH: Final = {"log_scaling_n_floor": 8}
 _LEFT_FROM_MLLAMA: Final = "of images, left from Mllama; it takes none and nothing reads them"
 # Tokens that a drafting model proposes at once, and those accepted before.
 _BLOCK: Final = 8
@@ -135,6 +140,25 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
             {"layer_types": ["mamba", "attention"]},
         ),
     ),
+    "inkling2_loop_text": (
+        Change(
+            "layers before, within and after the loop, and blocks of one layer",
+            {
+                "num_hidden_layers": 3,
+                "layer_types": ["hybrid_sliding", "hybrid", "hybrid_sliding"],
+                "loop_layer_index_start": 1,
+                "loop_layer_index_end": 2,
+                "n_layers_per_attn_res_block": 1,
+                **_SCALED_BY_LENGTH,
+            },
+        ),
+    ),
+    "inkling2_text": (
+        Change(
+            "blocks of one layer, and positions from which attention is scaled",
+            {"n_layers_per_attn_res_block": 1, **_SCALED_BY_LENGTH},
+        ),
+    ),
     "jamba": (_NO_CUDA_KERNELS,),
     "laguna": (
         Change(
@@ -145,12 +169,9 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
     "hrm_text": (
         Change("layers of a stack, of which it makes all layers", {"num_layers_per_stack": None}),
     ),
-    "lfm2_moe": (
-        Change(
-            "both kinds of layer; the class leaves their list open",
-            {"layer_types": ["conv", "full_attention"]},
-        ),
-    ),
+    "lfm2": (_CONVOLUTION_AND_ATTENTION,),
+    "lfm2_moe": (_CONVOLUTION_AND_ATTENTION,),
+    "minimax": (Change("blocks of linear attention shorter than a text", {"block_size": 8}),),
     "gpt_oss": (
         Change(
             "its hidden size of 2880 leaves rows that grouped matrix products refuse",
@@ -200,6 +221,9 @@ UNUSED: Final[Mapping[str, Mapping[str, str]]] = {
         "attention_mask": "taken for the generation pipeline alone; ids of zero are the padding",
     },
     "granitemoehybrid": {"position_ids": "without rotary embeddings by default"},
+    "inkling_text": {
+        "position_ids": "positions are relative and lengths scale nothing by default"
+    },
     "jamba": {"position_ids": "attention without rotary embeddings; nothing reads them"},
     "rwkv": {"attention_mask": "its forward warns that it does not read it"},
     "zamba2": {"position_ids": "without rotary embeddings by default (use_mem_rope)"},
