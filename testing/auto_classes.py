@@ -197,9 +197,12 @@ def _configuration_table(root: Path, name: str) -> dict[str, str]:
 
 @cache
 def _module_of(root: Path, model_class: str) -> str | None:
-    definition = re.compile(rf"^class {re.escape(model_class)}\b", re.MULTILINE)
+    definition = re.compile(rf"^class {re.escape(model_class)}\b".encode(), re.MULTILINE)
+    # What is rarely there is first looked for without a pattern: that is four times as fast.
+    name = model_class.encode()
     for file in _modeling_files(root, model_class):
-        if definition.search(file.read_text(encoding="utf-8")):
+        source = file.read_bytes()
+        if name in source and definition.search(source):
             return ".".join(("transformers", *file.relative_to(root).with_suffix("").parts))
     return None
 

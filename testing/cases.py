@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from exporters import BACKENDS, get_backend
 from exporters.base import Backend, Variant
 
-__all__ = ["ExportCase"]
+__all__ = ["ExportCase", "cases_of"]
 
 
 @dataclass(frozen=True)
@@ -61,3 +64,12 @@ class ExportCase:
         parts += ["static_cache"] if self.static_cache else []
         parts += [self.delegate] if self.delegate else []
         return "_".join([*parts, self.model_class])
+
+
+def cases_of(model_class: str, model_type: str | None = None) -> Iterator[ExportCase]:
+    """Every case of a class under the backends that are written, with each of their runtimes."""
+    for backend in map(get_backend, BACKENDS):
+        for runtime in backend.runtimes or (None,):
+            for variant in backend.variants:
+                case = ExportCase.of(model_class, model_type, backend, variant)
+                yield dataclasses.replace(case, runtime=runtime)

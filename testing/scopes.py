@@ -162,6 +162,21 @@ class Scope:
         same_effect = self.is_exactness == other.is_exactness
         return same_effect and self.facets <= other.facets | _implied(other)
 
+    def meets(self, other: Scope) -> bool:
+        """Whether some case is one of both scopes; what either does with it is left aside."""
+        groups = [group for group in _GROUPS[:-1] if getattr(self, group) or getattr(other, group)]
+        facets = {
+            group: {getattr(self, group), getattr(other, group)} - {None} for group in groups
+        }
+        if any(len(found) > 1 for found in facets.values()):
+            return False
+        both = Scope(**{group: found.pop() for group, found in facets.items()})
+        try:
+            both._check(str(both))
+        except ScopeConflictError:
+            return False
+        return True
+
     def __le__(self, other: Scope) -> bool:
         """Whether this scope is as broad as `other` or broader: a subset of its facets."""
         return self.facets <= other.facets

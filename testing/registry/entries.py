@@ -15,7 +15,7 @@ class Skip:
         reason: The cause as it was measured: the op, line or figure.
         issue: Link to an issue, when there is one.
         when: Requirement that must hold for the entry to apply, ``"torch-neuronx<2.9"``.
-        until: Date (ISO 8601) after which the lint fails.
+        until: Last day (ISO 8601) on which the lint accepts the entry.
         kind: ``bug``, ``wontfix``, ``needs-package`` or ``slow``.
         component: Component of a multimodal or generative model that alone is meant.
     """
@@ -37,9 +37,17 @@ class Tolerance:
         rtol: Tolerance relative to eager's value.
         mismatch: Share of elements that may lie outside both, 0 to 1.
         reason: The measured cause of a relaxed tolerance.
+        issue: As in `Skip`.
+        when: As in `Skip`.
+        until: As in `Skip`.
+        component: As in `Skip`.
     """
 
     atol: float
     rtol: float
     mismatch: float = 0.0
     reason: str = ""
+    issue: str | None = None
+    when: str | None = None
+    until: str | None = None
+    component: str | None = None

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from testing.cases import ExportCase
 from testing.registry.conditions import Condition, Installed
-from testing.registry.entries import Skip, Tolerance
+from testing.registry.entries import Tolerance
+from testing.registry.problems import SkipFileError
 from testing.registry.skip_file import (
     EXPORT_SKIPS,
     ONNX_DISABLE_OPTIMIZE,
     TOLERANCES,
     Entry,
-    SkipFileError,
     read,
 )
 from testing.scopes import Scope, scopes_of
@@ -56,10 +56,10 @@ class Registry:
             SkipFileError: It has problems; the message gives file and line of each.
         """
         file = Path(path) if path is not None else DEFAULT_PATH
-        entries, problems = read(file)
-        if problems:
-            raise SkipFileError(file, problems)
-        return cls(entries, file)
+        contents = read(file)
+        if contents.problems:
+            raise SkipFileError(file, contents.problems)
+        return cls(contents.entries, file)
 
     def skip_for(self, case: ExportCase, component: str | None = None) -> Entry | None:
         """The broadest entry that skips `case`; ``.exactness`` entries never do.
@@ -70,22 +70,26 @@ class Registry:
         """
         return next(self.matches(case, EXPORT_SKIPS, component=component), None)
 
-    def exactness_for(self, case: ExportCase) -> Entry | None:
+    def exactness_for(self, case: ExportCase, component: str | None = None) -> Entry | None:
         """The broadest entry under which figures of `case` cannot fail it."""
-        return next(self.matches(case, EXPORT_SKIPS, exactness=True), None)
+        return next(self.matches(case, EXPORT_SKIPS, exactness=True, component=component), None)
 
-    def optimizer_off_for(self, case: ExportCase) -> Entry | None:
+    def optimizer_off_for(self, case: ExportCase, component: str | None = None) -> Entry | None:
         """The broadest entry that turns the ONNX optimizer off for `case`."""
-        return next(self.matches(case, ONNX_DISABLE_OPTIMIZE), None)
+        return next(self.matches(case, ONNX_DISABLE_OPTIMIZE, component=component), None)
 
-    def tolerance_for(self, case: ExportCase, default: float) -> Tolerance:
+    def tolerance_for(
+        self, case: ExportCase, default: float, component: str | None = None
+    ) -> Tolerance:
         """Tolerance of the narrowest entry that applies to `case`, else the backend's.
 
         Args:
             case: The case, its runtime resolved.
             default: Absolute and relative tolerance of the backend.
+            component: A component of the case, as in `skip_for`.
         """
-        values = [entry.value for entry in self.matches(case, TOLERANCES)]
+        matches = self.matches(case, TOLERANCES, component=component)
+        values = [entry.value for entry in matches]
         given = [value for value in values if isinstance(value, Tolerance)]
         return given[-1] if given else Tolerance(atol=default, rtol=default)
 
@@ -98,9 +102,14 @@ class Registry:
         component: str | None = None,
     ) -> Iterator[Entry]:
         """Every entry of `table` that applies to `case`, from broad to narrow."""
+        for entry in self.about(case, table, exactness=exactness):
+            if self._applies(entry, component):
+                yield entry
+
+    def about(self, case: ExportCase, table: str, *, exactness: bool = False) -> Iterator[Entry]:
+        """The entries under scopes of `case`, from broad to narrow, whether or not they apply."""
         for scope in scopes_of(case, exactness=exactness):
-            entry = self.find(table, scope, case.model_class)
-            if entry and self._applies(entry, component):
+            if entry := self.find(table, scope, case.model_class):
                 yield entry
 
     def find(self, table: str, scope: Scope, model_class: str) -> Entry | None:
@@ -121,10 +130,10 @@ class Registry:
         path = self.path.relative_to(here) if self.path.is_relative_to(here) else self.path
         return f"{path}:{entry.line}"
 
-    def _applies(self, entry: Entry, component: str | None) -> bool:
-        if not isinstance(entry.value, Skip):
-            return True
-        if entry.value.component not in (None, component):
-            return False
+    def holds(self, entry: Entry) -> bool:
+        """Whether the ``when`` of an entry holds of what is installed; true without one."""
         when = entry.value.when
         return when is None or Condition.parse(when).holds(self._installed)
+
+    def _applies(self, entry: Entry, component: str | None) -> bool:
+        return entry.value.component in (None, component) and self.holds(entry)

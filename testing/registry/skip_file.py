@@ -3,29 +3,44 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
-import datetime
-import math
+import codecs
 import re
-import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from testing import auto_classes
-from testing.auto_classes import TransformersMissingError
-from testing.registry.conditions import Condition, ConditionError
+from testing.registry import problems
+from testing.registry.edits import Clean, Merge, Place, Remove, Rename
 from testing.registry.entries import Skip, Tolerance
-from testing.scopes import Scope, ScopeError
+from testing.registry.problems import Code, Problem, SkipFileError
+from testing.registry.spelling import known_classes, meant, nearest
+from testing.registry.values import BadValueError, skip_of, tolerance_of
+from testing.scopes import (
+    Scope,
+    ScopeConflictError,
+    ScopeError,
+    ScopeOrderError,
+    UnknownScopeError,
+    vocabulary,
+)
 
-__all__ = ["KINDS", "TABLES", "Entry", "Problem", "SkipFileError", "read"]
+__all__ = [
+    "EXPORT_SKIPS",
+    "ONNX_DISABLE_OPTIMIZE",
+    "TABLES",
+    "TOLERANCES",
+    "Contents",
+    "Entry",
+    "ScopeKey",
+    "parse",
+    "read",
+]
 
 EXPORT_SKIPS = "EXPORT_SKIPS"
 ONNX_DISABLE_OPTIMIZE = "ONNX_DISABLE_OPTIMIZE"
 TOLERANCES = "TOLERANCES"
 TABLES = (EXPORT_SKIPS, ONNX_DISABLE_OPTIMIZE, TOLERANCES)
-KINDS = ("bug", "wontfix", "needs-package", "slow")
 
 _CLASS_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -40,6 +55,8 @@ class Entry:
         model_class: Name of the class, matched whole.
         value: A `Skip`, also where the file has a string; a `Tolerance` in ``TOLERANCES``.
         line: Line of its key in the file.
+        column: Character of that line at which its key begins, from 0.
+        end_line: Line on which its value ends.
     """
 
     table: str
@@ -47,6 +64,13 @@ class Entry:
     model_class: str
     value: Skip | Tolerance
     line: int
+    column: int = 0
+    end_line: int = 0
+
+    @property
+    def place(self) -> Place:
+        """Where its key begins."""
+        return Place(self.line, self.column)
 
     @property
     def reason(self) -> str:
@@ -58,80 +82,118 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Problem:
-    """Something wrong in the file.
+class ScopeKey:
+    """A scope as it stands in a table, also where it has no entry.
 
     Attributes:
-        line: Where, from 1.
-        code: What kind, such as ``unknown-scope``.
-        message: What is wrong and what to do.
+        table: Name of the table.
+        scope: The scope.
+        line: Line of its key in the file.
     """
 
+    table: str
+    scope: Scope
     line: int
-    code: str
-    message: str
 
 
-class SkipFileError(ValueError):
-    """A file of skips that cannot be trusted; the message gives ``file:line`` of each problem."""
+@dataclass(frozen=True)
+class Contents:
+    """What a file has, and every problem of it; what has a problem is not among the entries.
 
-    def __init__(self, path: Path, problems: tuple[Problem, ...]) -> None:
-        lines = [f"{path}:{p.line}: {p.message} [{p.code}]" for p in problems]
-        super().__init__("\n".join(lines))
-        self.path = path
-        self.problems = problems
+    Attributes:
+        path: The file.
+        text: Its text.
+        entries: Its entries, in its order.
+        scopes: Its scopes, in its order.
+        problems: By line.
+    """
+
+    path: Path
+    text: str
+    entries: tuple[Entry, ...]
+    scopes: tuple[ScopeKey, ...]
+    problems: tuple[Problem, ...]
 
 
-def read(path: Path) -> tuple[tuple[Entry, ...], tuple[Problem, ...]]:
-    """Entries of a file in its order, and every problem that it has.
-
-    An entry with a problem is not among the entries.
+def read(path: Path) -> Contents:
+    """Read and check a file.
 
     Raises:
-        SkipFileError: The file cannot be read, is not UTF-8 or has a syntax error.
+        SkipFileError: It cannot be read, is not UTF-8 or has a syntax error.
     """
-    reader = _Reader()
-    for statement in _parse(path, reader):
-        reader.read_statement(statement)
-    entries = tuple(reader.entries)
-    problems = [*reader.problems, *_wrong_case(entries)]
-    return entries, tuple(sorted(problems, key=lambda problem: problem.line))
-
-
-def _parse(path: Path, reader: _Reader) -> list[ast.stmt]:
     try:
         data = path.read_bytes()
-        text = data.decode("utf-8")
-        if text.startswith("\ufeff"):
-            reader.report(1, "invisible", "the file starts with a byte order mark; remove it")
-        if b"\r" in data:
-            line = data[: data.index(b"\r")].count(b"\n") + 1
-            reader.report(line, "invisible", "the line ends in CR LF; save the file with LF")
-        return ast.parse(text.removeprefix("\ufeff")).body
     except OSError as error:
-        raise _fatal(path, 1, "unreadable", f"cannot be read: {error.strerror}") from None
+        message = f"cannot be read: {error.strerror}"
+        raise _fatal(path, 1, problems.UNREADABLE, message) from None
+    return parse(path, data)
+
+
+def parse(path: Path, data: bytes) -> Contents:
+    """Check what a file has, or would have.
+
+    Args:
+        path: The file, for messages.
+        data: Its bytes.
+
+    Raises:
+        SkipFileError: They are not UTF-8 or have a syntax error.
+    """
+    text = _text(path, data)
+    reader = _Reader(text.removeprefix("\ufeff"))
+    reader.read_ends(data)
+    for statement in _statements(path, reader.text):
+        reader.read_statement(statement)
+    entries = tuple(reader.entries)
+    found = sorted([*reader.problems, *_wrong_case(entries)], key=lambda problem: problem.line)
+    return Contents(path, text, entries, tuple(reader.scopes), tuple(found))
+
+
+def _text(path: Path, data: bytes) -> str:
+    try:
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
-        raise _fatal(path, line, "unreadable", f"is not UTF-8: {error.reason}") from None
+        message = f"is not UTF-8: {error.reason}"
+        raise _fatal(path, line, problems.UNREADABLE, message) from None
+
+
+def _statements(path: Path, text: str) -> list[ast.stmt]:
+    try:
+        return ast.parse(text).body
     except (SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None) or 1
-        raise _fatal(path, line, "syntax", getattr(error, "msg", str(error))) from None
+        message = getattr(error, "msg", str(error))
+        raise _fatal(path, line, problems.SYNTAX, message) from None
 
 
-def _fatal(path: Path, line: int, code: str, message: str) -> SkipFileError:
+def _fatal(path: Path, line: int, code: Code, message: str) -> SkipFileError:
     return SkipFileError(path, (Problem(line, code, message),))
 
 
 class _Reader:
-    """Collects entries and problems, statement by statement."""
+    """Collects scopes, entries and problems, statement by statement."""
 
-    def __init__(self) -> None:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.scopes: list[ScopeKey] = []
         self.entries: list[Entry] = []
         self.problems: list[Problem] = []
+        self._lines = text.split("\n")
         self._tables: dict[str, int] = {}
 
-    def report(self, line: int, code: str, message: str) -> None:
-        self.problems.append(Problem(line, code, message))
+    def report(self, line: int, code: Code, message: str, **more: Any) -> None:
+        self.problems.append(Problem(line, code, message, **more))
+
+    def read_ends(self, data: bytes) -> None:
+        """What stands before the text, and at the ends of its lines."""
+        if data.startswith(codecs.BOM_UTF8):
+            message = "the file starts with a byte order mark; remove it"
+            self.report(1, problems.INVISIBLE, message, edit=Clean())
+        if b"\r" in data:
+            line = data[: data.index(b"\r")].count(b"\n") + 1
+            message = "the line ends in CR LF; save the file with LF"
+            self.report(line, problems.INVISIBLE, message, edit=Clean())
 
     def read_statement(self, statement: ast.stmt) -> None:
         match statement:
@@ -143,186 +205,124 @@ class _Reader:
                 self._read_table(name, value, statement.lineno)
             case _:
                 message = "only data stands here: imports and " + ", ".join(TABLES)
-                self.report(statement.lineno, "not-data", message)
+                self.report(statement.lineno, problems.NOT_DATA, message)
 
     def _read_table(self, table: str, value: ast.expr, line: int) -> None:
         if table not in TABLES:
-            self.report(line, "unknown-table", f"{table!a} is none of {', '.join(TABLES)}")
+            message = f"{table!a} is none of {', '.join(TABLES)}"
+            self.report(line, problems.UNKNOWN_TABLE, message)
         elif table in self._tables:
             message = f"{table} is assigned again; it is already at line {self._tables[table]}"
-            self.report(line, "duplicate-key", message)
+            self.report(line, problems.DUPLICATE_KEY, message)
         else:
             self._tables[table] = line
-            for key, key_line, classes in self._items(value, table):
-                self._read_scope(table, key, key_line, classes)
+            for key, place, classes in self._items(value, table):
+                self._read_scope(table, key, place, classes)
 
-    def _read_scope(self, table: str, key: str, line: int, classes: ast.expr) -> None:
+    def _read_scope(self, table: str, key: str, place: Place, classes: ast.expr) -> None:
         try:
             scope = Scope.parse(key)
         except ScopeError as error:
-            self.report(line, "unknown-scope", str(error))
+            self.problems.append(_scope_problem(key, place, error))
             return
         if scope.is_exactness and table != EXPORT_SKIPS:
-            message = f"{table} is about exactness already: write {str(scope.without_exactness)!r}"
-            self.report(line, "unknown-scope", message)
+            right = str(scope.without_exactness)
+            message = f"{table} is about exactness already: write {right!r}"
+            self.report(place.line, problems.IMPOSSIBLE_SCOPE, message)
             return
-        for name, name_line, value in self._items(classes, f"{table}[{key!r}]"):
-            self._read_entry(table, scope, name, name_line, value)
+        self.scopes.append(ScopeKey(table, scope, place.line))
+        for name, name_place, value in self._items(classes, f"{table}[{key!r}]"):
+            self._read_entry(table, scope, name, name_place, value)
 
-    def _read_entry(self, table: str, scope: Scope, name: str, line: int, node: ast.expr) -> None:
+    def _read_entry(
+        self, table: str, scope: Scope, name: str, place: Place, node: ast.expr
+    ) -> None:
         if not _CLASS_NAME.fullmatch(name):
-            self.report(line, "bad-name", f"{name!a} is no name of a class{_hint(name)}")
+            self.problems.append(_name_problem(name, place))
             return
         try:
-            value = _tolerance(node) if table == TOLERANCES else _skip(node)
-        except _ValueError as error:
-            self.report(error.line or line, error.code, f"{name}: {error}")
+            value = tolerance_of(node) if table == TOLERANCES else skip_of(node)
+        except BadValueError as error:
+            self.report(error.line or place.line, error.code, f"{name}: {error}")
             return
-        self.entries.append(Entry(table, scope, name, value, line))
+        end_line = node.end_lineno or place.line
+        self.entries.append(Entry(table, scope, name, value, *place, end_line))
 
-    def _items(self, node: ast.expr, where: str) -> Iterator[tuple[str, int, ast.expr]]:
-        """The items of a dict literal: key, line of the key, value; each key once."""
+    def _items(self, node: ast.expr, where: str) -> Iterator[tuple[str, Place, ast.expr]]:
+        """The items of a dict literal: key, place of the key, value; each key once."""
         if not isinstance(node, ast.Dict):
-            self.report(node.lineno, "wrong-type", f"{where} must be a dict literal")
+            self.report(node.lineno, problems.WRONG_TYPE, f"{where} must be a dict literal")
             return
-        seen: dict[str, int] = {}
+        seen: dict[str, tuple[int, ast.expr]] = {}
         for key, value in zip(node.keys, node.values, strict=True):
             if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
                 line = key.lineno if key else value.lineno
-                self.report(line, "wrong-type", f"a key of {where} must be a string literal")
+                message = f"a key of {where} must be a string literal"
+                self.report(line, problems.WRONG_TYPE, message)
             elif key.value in seen:
                 # Python would keep the last one and say nothing.
-                message = f"{key.value!a} stands in {where} twice; first at line {seen[key.value]}"
-                self.report(key.lineno, "duplicate-key", message)
+                line, first = seen[key.value]
+                message = f"{key.value!a} stands in {where} twice; first at line {line}"
+                edit = _duplicate_edit(self._place(key), first, value)
+                self.report(key.lineno, problems.DUPLICATE_KEY, message, edit=edit)
             else:
-                seen[key.value] = key.lineno
-                yield key.value, key.lineno, value
+                seen[key.value] = key.lineno, value
+                yield key.value, self._place(key), value
+
+    def _place(self, node: ast.expr) -> Place:
+        # ast counts bytes, libcst and people characters.
+        before = self._lines[node.lineno - 1].encode()[: node.col_offset]
+        return Place(node.lineno, len(before.decode()))
 
 
-class _ValueError(ValueError):
-    """A value that an entry cannot have."""
-
-    def __init__(self, code: str, message: str, line: int | None = None) -> None:
-        super().__init__(message)
-        self.code = code
-        self.line = line
+def _duplicate_edit(place: Place, first: ast.expr, second: ast.expr) -> Merge | Remove | None:
+    """What unites two items of one key; two reasons that differ are a person's to choose from."""
+    if isinstance(first, ast.Dict) and isinstance(second, ast.Dict):
+        return Merge(place)
+    return Remove(place) if ast.dump(first) == ast.dump(second) else None
 
 
-def _skip(node: ast.expr) -> Skip:
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        skip = Skip(node.value)
-    else:
-        skip = Skip(**_arguments(node, Skip, "a string or Skip(…)"))
-    _check_types(skip, {"reason": str, "kind": str}, str)
-    if not _is_text(skip.reason):
-        raise _ValueError("empty-reason", "the reason is empty; say what was measured")
-    if skip.kind not in KINDS:
-        raise _ValueError("wrong-type", f"kind {skip.kind!a} is none of {', '.join(KINDS)}")
-    _check_condition(skip)
-    return skip
+def _scope_problem(key: str, place: Place, error: ScopeError) -> Problem:
+    if isinstance(error, ScopeOrderError):
+        right = error.canonical
+        rename = Rename(place, right)
+        return Problem(place.line, problems.FACET_ORDER, str(error), (right,), rename)
+    if isinstance(error, ScopeConflictError):
+        return Problem(place.line, problems.IMPOSSIBLE_SCOPE, str(error))
+    near = (error.nearest,) if isinstance(error, UnknownScopeError) and error.nearest else ()
+    meant_scope = _meant_scope(key)
+    edit = Rename(place, meant_scope) if meant_scope else None
+    return Problem(place.line, problems.UNKNOWN_SCOPE, str(error), near, edit)
 
 
-def _check_condition(skip: Skip) -> None:
+def _meant_scope(key: str) -> str | None:
+    known = vocabulary()
+    facets = [facet if facet in known else meant(facet, known) or "" for facet in key.split(".")]
     try:
-        if skip.when is not None:
-            Condition.parse(skip.when)
-    except ConditionError as error:
-        raise _ValueError("bad-when", f"when: {error}") from None
-    try:
-        if skip.until is not None:
-            datetime.date.fromisoformat(skip.until)
-    except ValueError:
-        message = f"until {skip.until!a} is no date; write it 2026-12-31"
-        raise _ValueError("bad-until", message) from None
+        return str(Scope.parse(".".join(facets)))
+    except ScopeError:
+        return None
 
 
-def _tolerance(node: ast.expr) -> Tolerance:
-    tolerance = Tolerance(**_arguments(node, Tolerance, "Tolerance(…)"))
-    number = (int, float)
-    _check_types(tolerance, {"atol": number, "rtol": number, "mismatch": number}, str)
-    for name in ("atol", "rtol", "mismatch"):
-        value = getattr(tolerance, name)
-        if not (math.isfinite(value) and value >= 0) or isinstance(value, bool):
-            raise _ValueError("wrong-type", f"{name} must be 0 or more, not {value}")
-    if tolerance.mismatch > 1:
-        message = f"mismatch is a share from 0 to 1, not {tolerance.mismatch}"
-        raise _ValueError("wrong-type", message)
-    if not _is_text(tolerance.reason):
-        raise _ValueError("empty-reason", "reason is empty; say what was measured")
-    return tolerance
-
-
-def _arguments(node: ast.expr, made: type, expected: str) -> dict[str, Any]:
-    """Arguments of a call of `made`, by field; all are literals."""
-    if not (isinstance(node, ast.Call) and _name(node.func) == made.__name__):
-        raise _ValueError("wrong-type", f"must be {expected}", node.lineno)
-    fields = [field for field in dataclasses.fields(made)]
-    given = dict(zip((field.name for field in fields), node.args, strict=False))
-    given |= {keyword.arg or "**": keyword.value for keyword in node.keywords}
-    unknown = [name for name in given if name not in {field.name for field in fields}]
-    if unknown or len(node.args) > len(fields):
-        what = ", ".join(unknown) or "so many arguments"
-        raise _ValueError("wrong-type", f"{made.__name__} takes no {what}", node.lineno)
-    required = [f.name for f in fields if f.default is dataclasses.MISSING]
-    missing = [name for name in required if name not in given]
-    if missing:
-        raise _ValueError("wrong-type", f"{made.__name__} needs {', '.join(missing)}")
-    return {name: _literal(name, value) for name, value in given.items()}
-
-
-def _literal(name: str, node: ast.expr) -> Any:
-    try:
-        return ast.literal_eval(node)
-    except (ValueError, TypeError, SyntaxError):
-        raise _ValueError("wrong-type", f"{name} must be a literal", node.lineno) from None
-
-
-def _check_types(value: Skip | Tolerance, types: Mapping[str, Any], otherwise: type[str]) -> None:
-    """Each field has its type; one that may be left out may be None."""
-    for field in dataclasses.fields(value):
-        given = getattr(value, field.name)
-        if given is None and field.name not in types:
-            continue
-        expected = types.get(field.name, otherwise)
-        if not isinstance(given, expected):
-            wanted = "a number" if expected is not str else "a string"
-            message = f"{field.name} must be {wanted}, not {type(given).__name__}"
-            raise _ValueError("wrong-type", message)
-
-
-def _name(node: ast.expr) -> str | None:
-    return node.id if isinstance(node, ast.Name) else None
-
-
-def _is_text(text: str) -> bool:
-    """Whether a reader sees anything: invisible characters are no reason."""
-    return any(unicodedata.category(char)[0] not in "ZC" for char in text)
-
-
-def _hint(name: str) -> str:
-    """The class that a misspelt name most likely means."""
-    visible = "".join(char for char in name if char.isascii() and char.isprintable()).strip()
-    try:
-        close = auto_classes.nearest(visible, 1)
-    except TransformersMissingError:
-        return ""
-    return f"; did you mean {close[0]!r}?" if close else ""
+def _name_problem(name: str, place: Place) -> Problem:
+    near = nearest(name, known_classes())
+    right = meant(name, known_classes())
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    edit = Rename(place, right) if right else None
+    message = f"{name!a} is no name of a class{hint}"
+    return Problem(place.line, problems.BAD_NAME, message, near, edit)
 
 
 def _wrong_case(entries: tuple[Entry, ...]) -> Iterator[Problem]:
-    """Names that are a class of the installed transformers but for their case.
+    """Names that are a class of a supported transformers but for their case.
 
-    A name that it does not have at all is no problem here: another version may have it.
+    A name that none has at all is no problem here: what is installed may be newer.
     """
-    if not entries:
-        return
-    try:
-        known = auto_classes.known_classes()
-    except TransformersMissingError:
-        return
+    known = known_classes()
     spelt = {name.lower(): name for name in known}
     for entry in entries:
         right = spelt.get(entry.model_class.lower())
         if right and entry.model_class not in known:
             message = f"{entry.model_class!a} is spelt {right!r}"
-            yield Problem(entry.line, "bad-name", message)
+            edit = Rename(entry.place, right)
+            yield Problem(entry.line, problems.BAD_NAME, message, (right,), edit)

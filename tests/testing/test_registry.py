@@ -181,9 +181,9 @@ def test_a_misspelt_name_with_hidden_characters_names_the_nearest(tmp_path: Path
 
 def test_every_problem_of_a_file_is_told_at_once(tmp_path: Path) -> None:
     text = 'EXPORT_SKIPS = {\n "nueron": {},\n "all": {\n  "A": "",\n  "B": "fine",\n  "C ": "x"}}'
-    entries, problems = read(skips(tmp_path, text))
-    assert [problem.line for problem in problems] == [2, 4, 6]
-    assert [entry.model_class for entry in entries] == ["B"]
+    found = read(skips(tmp_path, text))
+    assert [problem.line for problem in found.problems] == [2, 4, 6]
+    assert [entry.model_class for entry in found.entries] == ["B"]
 
 
 def test_a_name_that_the_installed_transformers_lacks_is_read(tmp_path: Path) -> None:
@@ -239,7 +239,7 @@ def test_a_condition_is_held_against_what_is_installed(when: str, holds: bool) -
 
 def test_an_entry_applies_only_while_its_condition_holds(tmp_path: Path) -> None:
     text = 'EXPORT_SKIPS = {"neuron": {"CvtModel": Skip("crashes", when="torch-neuronx<2.9")}}'
-    entries, _ = read(skips(tmp_path, text))
+    entries = read(skips(tmp_path, text)).entries
     old, new = Version("2.8.0.1"), Version("2.9.0.2.15.32035")
     registries = [Registry(entries, installed=lambda _, v=v: v) for v in (old, new, None)]
     assert [r.skip_for(case("CvtModel")) is not None for r in registries] == [True, False, False]

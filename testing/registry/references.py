@@ -1,0 +1,47 @@
+"""Reasons that refer to another entry: ``Same as `X`.``, the one place that says how."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from testing.registry.skip_file import Entry
+
+__all__ = ["FORMS", "holders", "is_full", "reference_of", "repointed"]
+
+FORMS: Final = "Same as `X`. / Same op as `X`, … / Same cause on the static path as `X`: …"
+"""The accepted forms, for messages: up to six words between, and any text after."""
+
+_REFERENCE: Final = re.compile(r"Same(?: [^\s`.]+){0,6}? as `?(?P<name>[A-Z]\w*)`?(?!\w)")
+
+
+def reference_of(reason: str) -> str | None:
+    """The class whose entry a reason refers to; None where the reason speaks for itself."""
+    found = _REFERENCE.match(reason.lstrip())
+    return found["name"] if found else None
+
+
+def is_full(entry: Entry) -> bool:
+    """Whether an entry gives its cause itself."""
+    return reference_of(entry.reason) is None
+
+
+def holders(entry: Entry, model_class: str, entries: Iterable[Entry]) -> Iterator[Entry]:
+    """The entries of a class that `entry` may refer to, in the order of the file.
+
+    They stand in the same table, under a scope that has a case in common and the same effect.
+    """
+    for other in entries:
+        if other.model_class == model_class and other.table == entry.table:
+            is_same_effect = other.scope.is_exactness == entry.scope.is_exactness
+            if is_same_effect and other.scope.meets(entry.scope):
+                yield other
+
+
+def repointed(reason: str, old: str, new: str) -> str:
+    """A reason that refers to `new` instead of `old`; any other is given back as it is."""
+    found = _REFERENCE.match(reason)
+    if found is None or found["name"] != old:
+        return reason
+    return reason[: found.start("name")] + new + reason[found.end("name") :]
