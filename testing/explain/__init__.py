@@ -1,0 +1,1 @@
+"""``skips explain`` and ``skips list``: entries, the cases they apply to, and their history."""
