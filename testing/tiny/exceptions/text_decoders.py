@@ -28,6 +28,7 @@ _GLOBAL_HEADS_OF_ITS_TEXT: Final = Change(
     _GLOBAL_HEADS.why, {"text_config": dict(_GLOBAL_HEADS.config)}
 )
 _SCALED_BY_LENGTH: Final = {"log_scaling_n_floor": 8}
+_NO_ROTATION: Final = "attention without embeddings of positions; the other layers have an order"
 _LEFT_FROM_MLLAMA: Final = "of images, left from Mllama; it takes none and nothing reads them"
 # Tokens that a drafting model proposes at once, and those accepted before.
 _BLOCK: Final = 8
@@ -224,7 +225,9 @@ UNUSED: Final[Mapping[str, Mapping[str, str]]] = {
     "inkling_text": {
         "position_ids": "positions are relative and lengths scale nothing by default"
     },
-    "jamba": {"position_ids": "attention without rotary embeddings; nothing reads them"},
+    "jamba": {"position_ids": _NO_ROTATION},
+    "kimi_linear": {"position_ids": _NO_ROTATION},
+    "nemotron_h": {"position_ids": _NO_ROTATION},
     "rwkv": {"attention_mask": "its forward warns that it does not read it"},
     "zamba2": {"position_ids": "without rotary embeddings by default (use_mem_rope)"},
 }
