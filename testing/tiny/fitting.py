@@ -16,6 +16,8 @@ __all__ = ["EXPERTS_PER_TOKEN", "fitted"]
 
 EXPERTS_PER_TOKEN: Final = 2
 _EXPERTS: Final = 4
+# Sine and cosine of rows and of columns.
+_AXES: Final = 4
 # Several query heads share one of the keys, and there are several of these.
 _GROUPED: Final = (4, 2)
 # Two frequencies.
@@ -173,6 +175,17 @@ def _pinpoints(values: _Sizes, small: _Sizes) -> Iterator[tuple[str, Any]]:
         yield "image_grid_pinpoints", small_sizes
 
 
+def _rotary_axes(values: _Sizes, small: _Sizes) -> Iterator[tuple[str, int]]:
+    """Places of a vision tower's head come in pairs for rows and for columns, as they did."""
+    if "spatial_merge_size" not in values and "merge_kernel_size" not in values:
+        return
+    width = next((n for n in ("embed_dim", "hidden_size") if _is_size(values.get(n))), "")
+    heads = next((n for n in ("num_heads", "num_attention_heads") if _is_size(values.get(n))), "")
+    if width and heads and not values[width] // values[heads] % _AXES:
+        head = small[width] // small[heads]
+        yield width, small[heads] * (head + -head % _AXES)
+
+
 def _feature_widths(values: _Sizes, small: _Sizes) -> Iterator[tuple[str, Any]]:
     """What is made of images and sound has the width of the text whose places it takes."""
     text = small.get("text_config")
@@ -208,6 +221,7 @@ _FITTINGS: Final[tuple[Callable[[_Sizes, _Sizes], Iterator[tuple[str, Any]]], ..
     _latent_heads,
     _experts,
     _rope_sections,
+    _rotary_axes,
     _feature_widths,
     _pinpoints,
 )

@@ -258,7 +258,51 @@ _NEWER: Final[Mapping[str, tuple[Change, ...]]] = {
     "minicpm_ocr": (_MINICPM,),
     "minicpmv4_6": (_MINICPM,),
     "minicpmv4_7": (_MINICPM,),
+    "mistral_large4": (
+        Change(
+            "each layer has keys and values of its own, as by default",
+            {"text_config": {"kv_source_layers": None}},
+        ),
+    ),
     "modernvbert": (_FINER_PATCHES,),
+    "ultravbert": (_FINER_PATCHES,),
+    "neomme": (Change("patches of 8 pixels", {"patch_size": 8}),),
+    "qwen2_5_omni_thinker": (
+        Change(
+            "windows of one merged patch before a layer without",
+            {"vision_config": {"window_size": 28, "fullatt_block_indexes": [1]}},
+        ),
+    ),
+    "qwen4_exp": (
+        Change(
+            "an indexer, which the class leaves open and its layers read",
+            {
+                "text_config": {
+                    "indexer_n_heads": 2,
+                    "indexer_kv_heads": 1,
+                    "indexer_head_dim": 32,
+                    "indexer_budget": 8,
+                    "indexer_compress_ratio": 2,
+                }
+            },
+        ),
+    ),
+    "step3p7": (
+        Change(
+            "a window, which the class leaves open and its layers read",
+            {"text_config": {"sliding_window": 8}},
+        ),
+    ),
+    "t5gemma2": (
+        Change("as many places as a small image fills", {"encoder": {"mm_tokens_per_image": 4}}),
+    ),
+    "t5gemma2_encoder": (
+        _FOUR_PLACES,
+        Change(
+            "a rate that the configuration of encoder and decoder gives it",
+            {"text_config": {"dropout_rate": 0.0}},
+        ),
+    ),
     "molmo2": (
         Change(
             "states of two layers, of as many as there are",
@@ -272,6 +316,11 @@ _NEWER: Final[Mapping[str, tuple[Change, ...]]] = {
         ),
     ),
 }
+_THINKER_EDGES: Final = Change(
+    "tokens before and after images, which checkpoints give beside the class's arguments",
+    {"vision_start_token_id": _YES, "vision_end_token_id": _NO} if _IS_4 else {},
+)
+
 CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
     **_NEWER,
     "Blip2ForImageTextRetrieval": (
@@ -314,6 +363,7 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
             {"hidden_size": 32, "intermediate_layers_indices": [0, 1], "vision_output_dim": 96},
         ),
     ),
+    "Qwen2_5OmniThinkerForConditionalGeneration": (_THINKER_EDGES,),
     "aria": (
         _FINER_PATCHES,
         Change("how many queries 16 patches have", {"projector_patch_to_query_dict": {16: 8}}),
@@ -591,6 +641,11 @@ def _pixels(shape: tuple[int, ...], rows: int = 1) -> Domain:
     return Domain(Kind.FLOAT, shape, dtype=torch.float32, rows=rows, high=1)
 
 
+def _rows_of_patches(shape: tuple[int, ...], rows: int = 4) -> Domain:
+    """Patches of all images, one to a row."""
+    return Domain(Kind.FLOAT, shape, dtype=torch.float32, rows=rows, low=-6, high=6)
+
+
 _GEMMA_SIDE: Final = 6
 _FRAMES: Final = 2
 
@@ -655,6 +710,22 @@ INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
         ),
     },
     "minicpm_ocr": _FRAMES_OF_MINICPM,
+    "neomme": {"pixel_values": lambda forward: _rows_of_patches((forward.config.patch_dim,))},
+    "nemotron_h_omni": {
+        "pixel_values": lambda forward: _rows_of_patches(
+            (3 * forward.vision_config.patch_size**2,), 16
+        ),
+        "image_grid_hw": _steady(torch.tensor([4, 4])),
+    },
+    "paddleocr_vl": {
+        "pixel_values": lambda forward: _rows_of_patches(
+            (3, *[forward.vision_config.patch_size] * 2), 16
+        )
+    },
+    "video_llama_3": {
+        "image_merge_sizes": _steady(torch.tensor(2)),
+        "video_merge_sizes": _steady(torch.tensor(2)),
+    },
     "minicpmv4_6": _FRAMES_OF_MINICPM,
     "minicpmv4_7": _FRAMES_OF_MINICPM,
     "Emu3ForConditionalGeneration": _SMALLER_IMAGES,

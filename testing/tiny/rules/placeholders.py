@@ -60,7 +60,7 @@ _MEDIA: Final = (
     ),
     _Medium(
         ("audio_token_id", "audio_token_index"),
-        ("input_features", "input_audio_features", "input_values"),
+        ("input_features", "input_audio_features", "input_values", "audio_input_ids"),
         "get_audio_features",
         stated=("audio_soft_tokens_per_image",),
         edges=(("audio_start_token_id",), ("audio_end_token_id",)),

@@ -51,7 +51,8 @@ def best_resolution(forward: Forward) -> tuple[int, int]:
 def _patches(forward: Forward, frames: int = 1) -> Domain:
     """Flattened patches, one to a row, without a batch axis of their own."""
     vision = forward.nested("vision_config", "patch_size")
-    times = getattr(vision, "temporal_patch_size", None) or 1
+    names = ("temporal_patch_size", "patch_temporal")
+    times = next((n for n in (getattr(vision, name, None) for name in names) if n), 1)
     width = vision_shape(forward)[-3] * times * vision.patch_size**2
     return Domain(
         Kind.FLOAT,
@@ -95,6 +96,11 @@ def _pixel_values_videos(forward: Forward) -> Domain:
         return _patches(forward, FRAMES)
     shape = vision_shape(forward, videos=True)
     return floats(shape if len(shape) > 3 else (FRAMES, *shape))
+
+
+def _seconds(_: Forward) -> Domain:
+    """How long a video's patch is along time."""
+    return Domain(Kind.FLOAT, (), torch.float32, low=0.25, high=2)
 
 
 def _image_sizes(forward: Forward) -> Domain | None:
@@ -227,7 +233,9 @@ RULES: Final[Mapping[str, Callable[[Forward], Domain | None]]] = {
     "pixel_values_videos": _pixel_values_videos,
     "qformer_attention_mask": lambda forward: Domain(Kind.MASK, (_QUESTION_LENGTH,)),
     "qformer_input_ids": _question,
+    "second_per_grid_ts": _seconds,
     "spatial_shapes": _spatial_shapes,
+    "video_second_per_grid": _seconds,
     "video_grid_thw": lambda forward: fixed(grid(forward, FRAMES)),
 }
 """Rules by the name of the input, which hold before those of images alone."""
