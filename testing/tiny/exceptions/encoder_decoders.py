@@ -21,26 +21,19 @@ def _channels(forward: Any) -> Domain:
 
 
 _STEPS: Final = 8
-_FSMT_CACHE: Final[Mapping[str, tuple[Change, ...]]] = (
-    {
-        "fsmt": (
-            Change(
-                "use_cache=False: before transformers 5 its decoder makes the cache from "
-                "self.config, which it has not",
-                {"use_cache": False},
-                tames=True,
-            ),
-        )
-    }
-    if version("transformers").startswith("4.")
-    else {}
+_IS_4: Final = version("transformers").startswith("4.")
+_NO_CACHE: Final = Change(
+    "use_cache=False: before transformers 5 the decoder of FSMT makes its cache from "
+    "self.config, which it has not",
+    {"use_cache": False},
+    tames=True,
 )
 _BERT: Final = {"model_type": "bert"}
 
 CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
     "bigbird_pegasus": (
         Change(
-            "blocks of a seventh of the text, else it falls back to full attention",
+            "more blocks than a block attends to, else it falls back to full attention",
             {"block_size": 2, "num_random_blocks": 1},
         ),
     ),
@@ -65,7 +58,7 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
             },
         ),
     ),
-    **_FSMT_CACHE,
+    "fsmt": (_NO_CACHE,) if _IS_4 else (),
     "longt5": (
         Change(
             "neighbours within the length of the text, else it masks nothing",
@@ -86,7 +79,9 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
 }
 
 OMITTED: Final[Mapping[str, Mapping[str, str]]] = {
-    "fsmt": {"decoder_attention_mask": "read where use_cache is off alone, which is on"},
+    "fsmt": {}
+    if _IS_4
+    else {"decoder_attention_mask": "read where use_cache is off alone, which is on"},
 }
 
 UNUSED: Final[Mapping[str, Mapping[str, str]]] = {}

@@ -59,7 +59,7 @@ def _sections(*places: int) -> tuple[Change, ...]:
 CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
     "big_bird": (
         Change(
-            "blocks of a seventh of the text, else it falls back to full attention",
+            "more blocks than a block attends to, else it falls back to full attention",
             {"block_size": 2, "num_random_blocks": 1},
         ),
     ),
