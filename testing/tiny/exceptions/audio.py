@@ -40,7 +40,11 @@ _GRANITE_SPEECH: Final = (
     ),
     Change("three queries for each window, a multiple of their rate", {"window_size": 15}),
 )
-_QWEN3_CHUNKS: Final = Change("chunks of 32 frames instead of 100", {"n_window": 16})
+_QWEN3_CHUNKS: Final = Change(
+    "chunks of 100 frames, which alone it counts as it convolves them", {"n_window": 50}
+)
+_VIBEVOICE_WIDTHS: Final = {"num_filters": 2, "depths": [1] * 7}
+_VIBEVOICE: Final = "widths that double at six stages, with a block at each"
 # Halved twice, 63 to 66 frames leave 16: as many places in the text, and yet masks that differ.
 _ODD_FRAMES: Final = Change(
     "a second of sound instead of thirty", {"audio_config": {"max_source_positions": 33}}
@@ -66,6 +70,16 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
         Change(
             "heads of 32, the least that its rotary embedding takes",
             {"text_config": _CLVP_HEADS, "speech_config": {"vocab_size": 512, **_CLVP_HEADS}},
+        ),
+    ),
+    "csm": (
+        Change(
+            "a quarter of the codebooks",
+            {
+                "num_codebooks": 8,
+                "depth_decoder_config": {"num_codebooks": 8},
+                "codec_config": {"num_quantizers": 8},
+            },
         ),
     ),
     "encodec": (
@@ -95,7 +109,13 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
         ),
     ),
     "qwen2_audio": (_ODD_FRAMES,),
-    "qwen3_asr": (Change(_QWEN3_CHUNKS.why, {"audio_config": _QWEN3_CHUNKS.config}),),
+    "qwen3_asr": (
+        Change(_QWEN3_CHUNKS.why, {"audio_config": _QWEN3_CHUNKS.config}),
+        Change(
+            "the encoder makes features as wide as the text; the class's defaults do not fit",
+            defaults={"audio_config": {"model_type": "qwen3_asr_encoder", "output_dim": 2048}},
+        ),
+    ),
     "qwen3_asr_encoder": (_QWEN3_CHUNKS,),
     "speech-encoder-decoder": (
         Change(
@@ -113,6 +133,24 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
     ),
     "univnet": (
         Change("the kernels it predicts hold most weights", {"model_hidden_channels": 8}),
+    ),
+    "vibevoice": (
+        Change(
+            _VIBEVOICE,
+            {"audio_config": _VIBEVOICE_WIDTHS, "semantic_model_config": _VIBEVOICE_WIDTHS},
+        ),
+    ),
+    "vibevoice_acoustic_tokenizer": (Change(_VIBEVOICE, _VIBEVOICE_WIDTHS),),
+    "vibevoice_acoustic_tokenizer_decoder": (Change(_VIBEVOICE, _VIBEVOICE_WIDTHS),),
+    "vibevoice_acoustic_tokenizer_encoder": (Change(_VIBEVOICE, _VIBEVOICE_WIDTHS),),
+    "vibevoice_asr": (
+        Change(
+            _VIBEVOICE,
+            {
+                "acoustic_tokenizer_encoder_config": _VIBEVOICE_WIDTHS,
+                "semantic_tokenizer_encoder_config": _VIBEVOICE_WIDTHS,
+            },
+        ),
     ),
     "vits": (
         Change(
@@ -243,19 +281,22 @@ _ONE_CHANNEL: Final = {"input_values": lambda forward: floats((1, 8000), shortes
 # 8000 samples, and the spectrogram of them whose frames are 320 samples long.
 _TWO_HEARINGS: Final = {
     "input_values": lambda forward: floats((1, 8000), shortest=6500),
-    "padding_mask": lambda forward: Domain(Kind.MASK, (1, 8000), shortest=6500),
-    "input_features": lambda forward: floats((25, 160), mask="input_features_mask"),
+    # Short enough that NeuCodec, which counts three codes for two frames, excludes some.
+    "padding_mask": lambda forward: Domain(Kind.MASK, (1, 8000), shortest=2500),
+    "input_features": lambda forward: floats(
+        (25, forward.setting("feature_projection_input_dim")), mask="input_features_mask"
+    ),
     "input_features_mask": lambda forward: Domain(Kind.MASK, (25,)),
 }
 # A whole number of the codec's frames.
 _PE_AUDIO: Final = {
-    "input_values": lambda forward: floats((1, 4 * 1920), shortest=3 * 1920),
-    "padding_mask": lambda forward: Domain(Kind.MASK, (4 * 1920,), shortest=3 * 1920),
+    "input_values": lambda forward: floats((1, 4 * 1920), shortest=2 * 1920),
+    "padding_mask": lambda forward: Domain(Kind.MASK, (4 * 1920,), shortest=2 * 1920),
 }
-# Whole chunks; the last eight of 64 frames become one.
+# Two chunks; 97 to 100 frames of one become 13.
 _QWEN3_ASR: Final = {
-    "input_features": lambda forward: floats((forward.setting("num_mel_bins"), 64)),
-    "input_features_mask": lambda forward: Domain(Kind.MASK, (64,), shortest=57),
+    "input_features": lambda forward: floats((forward.setting("num_mel_bins"), 200)),
+    "input_features_mask": lambda forward: Domain(Kind.MASK, (200,), shortest=197),
 }
 # SpeechT5's encoder and decoder without their prenets, which are in its classes of tasks.
 _SPEECHT5_WITHOUT_PRENETS: Final = {
@@ -327,11 +368,20 @@ INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
     },
     "omniasr_audio": _ONE_CHANNEL,
     "omniasr_ctc": _ONE_CHANNEL,
-    "neucodec": _TWO_HEARINGS,
+    # A whole number of patches of patches.
+    "muse_spark_audio": {"input_values": lambda forward: floats((7680,), shortest=6500)},
+    "neucodec": {
+        **_TWO_HEARINGS,
+        # Its decoder reads it as an attention mask, so that the documented axis of channels fails.
+        "padding_mask": lambda forward: Domain(Kind.MASK, (8000,), shortest=2500),
+    },
     "pe_audio": _PE_AUDIO,
     "pe_audio_encoder": _PE_AUDIO,
     "qwen3_asr": _QWEN3_ASR,
-    "qwen3_asr_encoder": _QWEN3_ASR,
+    "qwen3_asr_encoder": {
+        **_QWEN3_ASR,
+        "input_features_mask": lambda forward: Domain(Kind.MASK, (200,), shortest=110),
+    },
     "vibevoice_acoustic_tokenizer_decoder": {
         "hidden_states": lambda forward: floats((forward.config.hidden_size, 4)),
     },
