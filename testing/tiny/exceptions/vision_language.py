@@ -208,6 +208,10 @@ _NEWER: Final[Mapping[str, tuple[Change, ...]]] = {
             "kinds of its layers, which the class leaves open",
             defaults={"text_config": {"mlp_layer_types": ["dense", *["sparse"] * 31]}},
         ),
+        Change(
+            "its first part ends in the width of the second",
+            {"vision_config": {"sam_config": {"downsample_channels": [32, 64]}}},
+        ),
     ),
     "ernie4_5_vl_moe": (
         Change(
@@ -231,6 +235,17 @@ _NEWER: Final[Mapping[str, tuple[Change, ...]]] = {
                 "vision_config": {"model_type": "gemma4_unified_vision"},
                 "audio_config": {"model_type": "gemma4_unified_audio"},
             },
+        ),
+    ),
+    "granite4_vision": (
+        Change(
+            "layers whose features go into those of the text, which the class leaves open",
+            {
+                "downsample_rate": "1/2",
+                "deepstack_layer_map": [[0, 0], [1, 1]],
+                "spatial_target_layers": [0, 0, 1, 1],
+            },
+            {"downsample_rate": "1/2", "deepstack_layer_map": [[0, 0], [1, 1]]},
         ),
     ),
     "hyperclovax_vision_v2": (
@@ -318,7 +333,7 @@ _NEWER: Final[Mapping[str, tuple[Change, ...]]] = {
 }
 _THINKER_EDGES: Final = Change(
     "tokens before and after images, which checkpoints give beside the class's arguments",
-    {"vision_start_token_id": _YES, "vision_end_token_id": _NO} if _IS_4 else {},
+    {"vision_start_token_id": _YES, "vision_end_token_id": _NO},
 )
 
 CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
@@ -570,7 +585,14 @@ OMITTED: Final[Mapping[str, Mapping[str, str]]] = {
     "instructblipvideo": _NO_DECODER,
 }
 
+_ONLY_BOTH_WAYS: Final = {
+    "mm_token_type_ids": "read where images are attended to both ways, which is not the default"
+}
+_NOT_PASSED_ON: Final = "its forward takes it and does not pass it on"
+
 UNUSED: Final[Mapping[str, Mapping[str, str]]] = {
+    "gemma4": _ONLY_BOTH_WAYS,
+    "Glm5NextForConditionalGeneration": {"mm_token_type_ids": _NOT_PASSED_ON},
     "Emu3ForConditionalGeneration": (
         {"pixel_values": "its forward does not pass it on (modeling_emu3.py:1569)"}
         if _IS_4
@@ -708,6 +730,11 @@ INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
             (4, forward.config.audio_config.n_mel_bins),
             high=forward.config.audio_config.mel_vocab_size,
         ),
+    },
+    "kimi_k25": {
+        "pixel_values": lambda forward: _rows_of_patches(
+            (3, *[forward.vision_config.patch_size] * 2), 16
+        )
     },
     "minicpm_ocr": _FRAMES_OF_MINICPM,
     "neomme": {"pixel_values": lambda forward: _rows_of_patches((forward.config.patch_dim,))},
