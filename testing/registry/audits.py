@@ -32,6 +32,7 @@ class AuditFinding:
         proposed_scope: The narrower scope that would do, where it is too broad.
         finished: When the audit ended, ISO 8601 in UTC.
         versions: What was installed.
+        reason: The reason that the entry had; None where that was not recorded.
     """
 
     table: str
@@ -42,9 +43,12 @@ class AuditFinding:
     proposed_scope: str | None = None
     finished: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
+    reason: str | None = None
 
     def is_of(self, entry: Entry) -> bool:
-        """Whether it is about an entry: table, scope and class are the same."""
+        """Whether it is about an entry: table, scope, class and reason are the same."""
+        if self.reason not in (None, entry.reason):
+            return False  # the entry has been written anew since
         key = (entry.table, str(entry.scope), entry.model_class)
         return key == (self.table, self.scope, self.model_class)
 
@@ -96,4 +100,5 @@ def _findings(audit: Mapping[str, Any]) -> Iterator[AuditFinding]:
             proposed_scope=row.get("proposed_scope"),
             finished=audit["finished"],
             versions=dict(audit.get("versions") or {}),
+            reason=row.get("reason"),
         )

@@ -8,14 +8,17 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
 from packaging.version import Version
 
 from exporters import distributions
 from testing.cases import ExportCase
 from testing.registry import Registry, SkipFileError, conditions
 from testing.registry.conditions import Condition, ConditionError
-from testing.registry.entries import Tolerance
-from testing.registry.skip_file import read
+from testing.registry.entries import Skip, Tolerance
+from testing.registry.skip_file import Entry, read
+from testing.scopes import Scope
+from tests.testing.scope_strategies import cases, nested_scopes, scopes
 
 ROOT = Path(__file__).parents[2]
 
@@ -76,6 +79,28 @@ def test_the_broadest_entry_gives_the_reason(tmp_path: Path) -> None:
     assert entry.reason == "broad"
 
 
+def skip_under(scope: Scope) -> Registry:
+    return Registry([Entry("EXPORT_SKIPS", scope, "BertModel", Skip("dies"), 1)])
+
+
+@given(nested_scopes())
+def test_an_entry_applies_to_every_case_of_a_narrower_scope(
+    nested: tuple[Scope, Scope, ExportCase],
+) -> None:
+    broad, narrow, one = nested
+    assert narrow.applies_to(one)
+    for scope in nested[:2]:
+        registry = skip_under(scope)
+        found = registry.exactness_for(one) if scope.is_exactness else registry.skip_for(one)
+        assert found is not None
+
+
+@given(scopes(), cases())
+def test_an_entry_of_exactness_never_skips(scope: Scope, one: ExportCase) -> None:
+    if scope.is_exactness:
+        assert skip_under(scope).skip_for(one) is None
+
+
 def test_exactness_does_not_skip(tmp_path: Path) -> None:
     registry = load(tmp_path, 'EXPORT_SKIPS = {"neuron.exactness": {"BertModel": "drifts 3e-3"}}')
     assert registry.skip_for(case()) is None
@@ -107,6 +132,31 @@ def test_the_narrowest_tolerance_counts(tmp_path: Path) -> None:
     assert registry.tolerance_for(case(dynamic=True), 1e-4).atol == 2e-3
     assert registry.tolerance_for(case(), 1e-4).atol == 1e-2
     assert registry.tolerance_for(case("GPT2Model"), 1e-4) == Tolerance(1e-4, 1e-4)
+
+
+def test_a_tolerance_applies_only_while_its_condition_holds(tmp_path: Path) -> None:
+    text = """TOLERANCES = {
+        "neuron": {"BertModel": Tolerance(1e-2, 1e-2, reason="bf16", when="torch-neuronx<2.9")},
+    }"""
+    entries = read(skips(tmp_path, text)).entries
+    old = Registry(entries, installed=lambda _: Version("2.8"))
+    new = Registry(entries, installed=lambda _: Version("2.9"))
+    assert old.tolerance_for(case(), 1e-4).atol == 1e-2
+    assert new.tolerance_for(case(), 1e-4).atol == 1e-4
+
+
+def test_what_is_said_of_a_component_is_not_said_of_the_whole(tmp_path: Path) -> None:
+    text = """
+EXPORT_SKIPS = {"exactness": {"BlipModel": Skip("drifts 2e-3", component="vision")}}
+ONNX_DISABLE_OPTIMIZE = {"onnx": {"BlipModel": Skip("folds a Resize", component="vision")}}
+TOLERANCES = {"all": {"BlipModel": Tolerance(1, 1, reason="bicubic", component="vision")}}
+"""
+    registry = load(tmp_path, text)
+    one = case("BlipModel", backend="onnx", runtime=None)
+    for component, is_said in ((None, False), ("text", False), ("vision", True)):
+        assert (registry.exactness_for(one, component) is not None) is is_said
+        assert (registry.optimizer_off_for(one, component) is not None) is is_said
+        assert (registry.tolerance_for(one, 1e-4, component).atol == 1) is is_said
 
 
 def test_the_onnx_optimizer_is_off_where_an_entry_says_so(tmp_path: Path) -> None:
@@ -157,6 +207,17 @@ def test_the_onnx_optimizer_is_off_where_an_entry_says_so(tmp_path: Path) -> Non
         ('TOLERANCES = {\n "all": {"A": Tolerance(1, 1, 5, "x")}}', 2, "share from 0 to 1"),
         ('TOLERANCES = {\n "all": {"A": Tolerance("1", 1, 0, "x")}}', 2, "must be a number"),
         ('TOLERANCES = {\n "exactness": {"A": Tolerance(1, 1)}}', 2, "about exactness already"),
+        (
+            'TOLERANCES = {\n "all": {"A": Tolerance(1, 1, reason="x", until="soon")}}',
+            2,
+            "is no date",
+        ),
+        (
+            'TOLERANCES = {\n "all": {"A": Tolerance(1, 1, reason="x", when="<2")}}',
+            2,
+            "requirement",
+        ),
+        ('ONNX_DISABLE_OPTIMIZE = {\n "onnx": {"A": Skip("x", kind=3)}}', 2, "kind must be"),
         ("\ufeffEXPORT_SKIPS = {}", 1, "byte order mark"),
         ("\nEXPORT_SKIPS = {}\r\n", 2, "CR LF"),
         ("\nEXPORT_SKIPS = {", 2, "never closed"),

@@ -20,44 +20,12 @@ from testing.scopes import (
     ScopeOrderError,
     UnknownScopeError,
     scopes_of,
+    vocabulary,
 )
+from tests.testing.scope_strategies import cases, scopes
 
 ROOT = Path(__file__).parents[2]
-RUNTIMES = {
-    "neuron": ["neuronx", "xla"],
-    "dynamo": [],
-    "onnx": [],
-    "openvino": [],
-    "executorch": ["xnnpack", "mlx"],
-}
-
-
-@st.composite
-def cases(draw: st.DrawFn) -> ExportCase:
-    backend = draw(st.sampled_from(sorted(RUNTIMES)))
-    runtime = draw(st.sampled_from([None, *RUNTIMES[backend]]))
-    generate = draw(st.booleans())
-    is_delegate = backend == "executorch"
-    return ExportCase(
-        model_class="BertModel",
-        model_type="bert",
-        backend=backend,
-        runtime=None if is_delegate else runtime,
-        delegate=runtime if is_delegate else None,
-        dynamic=draw(st.booleans()),
-        generate=generate,
-        static_cache=generate and draw(st.booleans()),
-    )
-
-
-@st.composite
-def scopes(draw: st.DrawFn) -> Scope:
-    """Any scope that some case can be in."""
-    narrowest = Scope.of(draw(cases())).ordered
-    facets = [facet for facet in narrowest if draw(st.booleans())]
-    facets += ["exactness"] if draw(st.booleans()) else []
-    return Scope.parse(".".join(facets) or "all")
-
+GROUPS = ["backend", "runtime", "mode", "cache", "shape", "exactness"]
 
 # What the design page says of each facet, written out a second time on purpose.
 HOLDS = {
@@ -120,6 +88,21 @@ def test_the_scopes_of_a_case_are_those_that_apply(scope: Scope, case: ExportCas
 @given(cases())
 def test_exactness_never_skips(case: ExportCase) -> None:
     assert not any(scope.is_exactness for scope in scopes_of(case))
+
+
+@given(scopes(), scopes(), cases())
+def test_scopes_with_a_case_in_common_meet(first: Scope, second: Scope, case: ExportCase) -> None:
+    if first.applies_to(case) and second.applies_to(case):
+        assert first.meets(second)
+
+
+@given(scopes(), scopes())
+def test_scopes_that_meet_can_be_said_in_one(first: Scope, second: Scope) -> None:
+    if first.meets(second):
+        assert second.meets(first)
+        both = first.without_exactness.facets | second.without_exactness.facets
+        order = sorted(both, key=lambda f: GROUPS.index(vocabulary()[f]))
+        assert Scope.parse(".".join(order) or "all")
 
 
 @given(cases())

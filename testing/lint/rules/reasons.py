@@ -11,7 +11,7 @@ from testing.registry.edits import Repoint
 from testing.registry.problems import Code, Problem
 from testing.registry.references import FORMS, holders, is_full, reference_of
 from testing.registry.skip_file import Entry
-from testing.registry.spelling import meant, nearest
+from testing.registry.spelling import known_classes, meant, nearest
 
 __all__ = ["CHAINED", "CIRCULAR", "DANGLING", "SHORT"]
 
@@ -69,7 +69,8 @@ def _reference(entry: Entry, file: LintedFile) -> Iterator[Problem]:
 def _dangling(entry: Entry, file: LintedFile, where: str) -> Problem:
     name = reference_of(entry.reason) or ""
     near = nearest(name, _full_names(entry, file))
-    right = meant(name, near)
+    # A misspelt name is mended first, and what refers to it afterwards.
+    right = meant(name, known_classes().intersection(near))
     message = (
         f"{where} refers to {name}, which has no entry of its own cause in {entry.table} under a "
         f"scope that has a case in common{_hint(near)}"
