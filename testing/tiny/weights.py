@@ -20,7 +20,12 @@ __all__ = ["calibrate", "scatter"]
 
 _EMBEDDING_DEVIATION: Final = 0.5
 _NOISE: Final = 0.2
+_QUIET: Final = 0.3
 _TRANSPOSED: Final = (Conv1D, nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
+# Export tests raise the epsilons of norms to this, which takes more of a weak signal at each norm;
+# EfficientNet would return the same for every image.
+_RAISED_EPSILON: Final = 1.0
+_STRONGEST: Final = 8.0
 _BATCH_NORMS: Final = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
 _CODEBOOK: Final = re.compile(r".*VectorQuantizer")
 _WITH_FAN_IN: Final = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, *_TRANSPOSED)
@@ -43,6 +48,9 @@ def scatter(model: nn.Module, seed: int) -> None:
                 _scatter_weight(module, weight, generator)
         if type(module).__name__.endswith("Codebook"):
             _fill_codebook(module, generator)
+    for module in model.modules():
+        if type(module).__name__.endswith("ResidualUnit"):
+            _quieten(module)
 
 
 def _scatter_weight(module: nn.Module, weight: nn.Parameter, generator: torch.Generator) -> None:
@@ -64,6 +72,14 @@ def _fill_codebook(module: nn.Module, generator: torch.Generator) -> None:
     for table in module.buffers(recurse=False):
         if table.ndim > 1 and table.is_floating_point() and not table.any():
             table.copy_(_EMBEDDING_DEVIATION * torch.randn(table.shape, generator=generator))
+
+
+def _quieten(unit: nn.Module) -> None:
+    """Codecs add branches without a norm, and at full strength each doubles the variance."""
+    convolutions = [module for module in unit.modules() if isinstance(module, nn.Conv1d)]
+    for convolution in convolutions[-1:]:
+        for weight in convolution.parameters():
+            weight.mul_(_QUIET)
 
 
 def _scatter_constant(weight: nn.Parameter, generator: torch.Generator) -> None:
@@ -94,9 +110,10 @@ def calibrate(model: nn.Module, inputs: Mapping[str, Any]) -> None:
         inputs: Keyword inputs of one forward; they may be changed by it.
     """
     norms = [m for m in model.modules() if isinstance(m, _BATCH_NORMS)]
-    books = [m for m in model.modules() if _CODEBOOK.fullmatch(type(m).__name__)]
+    books = [m for m in model.modules() if _is_codebook(m)]
     if not norms and not books:
         return
+    epsilons: dict[Any, float] = {norm: norm.eps for norm in norms}
     hooks = [norm.register_forward_pre_hook(_take_statistics) for norm in norms]
     hooks += [book.register_forward_pre_hook(_spread_codes) for book in books]
     try:
@@ -104,13 +121,24 @@ def calibrate(model: nn.Module, inputs: Mapping[str, Any]) -> None:
     finally:
         for hook in hooks:
             hook.remove()
+        for norm, epsilon in epsilons.items():
+            norm.eps = epsilon
 
 
-def _take_statistics(norm: nn.Module, arguments: tuple[torch.Tensor, ...]) -> None:
+def _is_codebook(module: nn.Module) -> bool:
+    # A quantizer of sound holds several of them, which look theirs up otherwise.
+    return bool(_CODEBOOK.fullmatch(type(module).__name__)) and hasattr(module, "embedding")
+
+
+def _take_statistics(norm: Any, arguments: tuple[torch.Tensor, ...]) -> None:
     mean, variance = norm.get_buffer("running_mean"), norm.get_buffer("running_var")
     spread = torch.linspace(1 - _NOISE, 1 + _NOISE, len(mean))
     mean.copy_(arguments[0].mean() * spread)
     variance.copy_(arguments[0].var() * spread)
+    if norm.eps != _RAISED_EPSILON and norm.weight is not None:
+        # Once, on the first call.
+        norm.weight.mul_((1 + _RAISED_EPSILON / arguments[0].var()).sqrt().clamp(max=_STRONGEST))
+        norm.eps = _RAISED_EPSILON
 
 
 def _spread_codes(book: nn.Module, arguments: tuple[torch.Tensor, ...]) -> None:

@@ -58,6 +58,10 @@ _EDGETAM_VISION: Final[Mapping[str, Any]] = {
     "fpn_hidden_size": 64,
 }
 _CLASS_TOKENS: Final[Mapping[str, Any]] = {"return_class_token": True}
+_SMALL_OCR: Final[Mapping[str, Any]] = {
+    "head_out_channels": 64,
+    "backbone_config": {"scale": 0.25},
+}
 _WINDOW_OF_PATCHES: Final = Change("a window is of whole merged patches", {"window_size": 112})
 _QUARTER: Final = Change("its widths are a table scaled by this number", {"scale": 0.25})
 _SAM2_SIZES: Final = "widths by stage and sizes of maps are listed, and a block has its own index"
@@ -217,6 +221,7 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
     "pp_lcnet": (_QUARTER,),
     "pp_lcnet_v3": (_QUARTER,),
     "pp_lcnet_v4": (_QUARTER,),
+    "pp_ocrv5_mobile_rec": (Change("its vocabulary, and widths scaled by a number", _SMALL_OCR),),
     "pp_doclayout_v2": (
         Change(
             "thresholds and order of classes have no default",
@@ -246,7 +251,7 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
                     "scale_conv_out_channels": [8],
                     "scale_conv_kernel_sizes": [1],
                     "scale_final_hidden_sizes": [16, 1],
-                    "scale_final_input_size": 8 * 4 * 4,
+                    "scale_final_input_size": 32,
                 },
             },
         ),
@@ -271,7 +276,10 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
         Change("its widths are a table scaled by this number", {"depth_multiplier": 0.25}),
     ),
     "mobilevitv2": (
-        Change("its widths are a table scaled by this number", {"width_multiplier": 0.25}),
+        Change(
+            "its widths are a table scaled by this number",
+            {"width_multiplier": 0.25, "aspp_out_channels": 64},
+        ),
     ),
     "sam": (
         Change(
