@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 else:
     _TestCase = object
 
-__all__ = ["ExportTesterMixin", "export_case_of"]
+__all__ = ["ExportTesterMixin", "export_case_of", "waiver_of"]
 
 _CASE = "export_case"
 """Attribute of a generated test: its case, None where the classes cannot be told."""
@@ -55,12 +55,14 @@ class ExportTesterMixin(_TestCase):
         model_type: transformers' model type, such as ``bert``.
         model_tester_class: A tester in the shape of transformers' ``CausalLMModelTester``.
         test_torch_exportable: False skips every export of this test class.
+        export_seed: Seed of weights and inputs; an audit of skips tries several.
     """
 
     all_model_classes: Any = None
     model_type: ClassVar[str | None] = None
     model_tester_class: Any = None
     test_torch_exportable: ClassVar[bool] = True
+    export_seed: int = 0
 
     def __init_subclass__(cls, **values: Any) -> None:
         super().__init_subclass__(**values)
@@ -89,7 +91,7 @@ class ExportTesterMixin(_TestCase):
             return subject_of_tester(self, _class_called(self, model_class))
         from testing.tiny import build
 
-        return build(model_class)
+        return build(model_class, seed=self.export_seed)
 
     def _export(self, case: ExportCase) -> None:
         """Run one case and raise what tells unittest how it ended."""
@@ -210,7 +212,7 @@ def _reason_to_name_nothing(cls: type) -> str | None:
     if heirs:
         heir = heirs[0].__qualname__
         return f"a base that names no model class; its subclasses do, such as {heir}"
-    return _waiver(cls)
+    return waiver_of(cls)
 
 
 def _is_free(cls: type, name: str) -> bool:
@@ -267,7 +269,7 @@ def _planned(test: ExportTesterMixin, case: ExportCase, item: pytest.Item | None
         ),
         timeout=timeout_of(item),
         refusal=_refusal(test, case),
-        waiver=_waiver(cls),
+        waiver=waiver_of(cls),
     )
 
 
@@ -284,8 +286,8 @@ def _refusal(test: ExportTesterMixin, case: ExportCase) -> str | None:
         return None  # the backend says what to install
 
 
-def _waiver(cls: type) -> str | None:
-    """Why a test class says that its models cannot be exported."""
+def waiver_of(cls: type) -> str | None:
+    """Why a test class says that its models cannot be exported; None where it does not."""
     for base in cls.__mro__:
         if "test_torch_exportable" in vars(base):
             # ModelTesterMixin of transformers 4.57 has False as a default and not as a finding.

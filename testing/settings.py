@@ -60,6 +60,7 @@ class CaseRequest:
         settings: The run's options.
         timeout: Seconds that the whole case may take.
         guard: Whether the lowering guard is on in this attempt.
+        seed: Seed of the model's weights and of its inputs.
     """
 
     case: ExportCase
@@ -73,6 +74,7 @@ class CaseRequest:
     exactness_reason: str | None = None
     timeout: float = 1000.0
     guard: bool = True
+    seed: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """A form that JSON can carry."""

@@ -22,8 +22,9 @@ def subject_of_tester(test: Any, model_class: type) -> Subject:
             ``prepare_config_and_inputs_for_model_class(model_class)``.
         model_class: The class to build.
     """
-    set_seed(SEED)
-    _seed_helpers()
+    seed = getattr(test, "export_seed", SEED)
+    set_seed(seed)
+    _seed_helpers(seed)
     for_class = getattr(test.model_tester, "prepare_config_and_inputs_for_model_class", None)
     if for_class is not None:
         config, inputs = for_class(model_class)
@@ -31,13 +32,13 @@ def subject_of_tester(test: Any, model_class: type) -> Subject:
         config, inputs = test.model_tester.prepare_config_and_inputs_for_common()
     if hasattr(test, "_prepare_for_class"):
         inputs = test._prepare_for_class(inputs, model_class)
-    set_seed(SEED)
+    set_seed(seed)
     model = model_class(copy.deepcopy(config)).eval()
-    return Subject(model, SampledInputs.infer(dict(inputs), config))
+    return Subject(model, SampledInputs.infer(dict(inputs), config, seed))
 
 
-def _seed_helpers() -> None:
+def _seed_helpers(seed: int) -> None:
     """Seed the generator that ``ids_tensor`` and its like draw from in transformers' tests."""
     for name, module in tuple(sys.modules.items()):
         if name.rpartition(".")[2] == "test_modeling_common":
-            module.global_rng.seed(SEED)
+            module.global_rng.seed(seed)

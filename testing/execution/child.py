@@ -87,6 +87,7 @@ class _Host:
         test_class = _class_in(module, self._request.test_class)
         self._enter("setup")
         self._test = test_class(self._request.test_method)
+        self._test.export_seed = self._request.seed
         self._ends.append(test_class.doClassCleanups)
         test_class.setUpClass()
         self._ends += [test_class.tearDownClass, self._test.doCleanups]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import threading
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
@@ -29,7 +30,8 @@ _PRELOAD: Final = (
     "testing.inputs",
     "testing.tiny.builder",
 )
-_servers: dict[tuple[str, str | None], ForkServer] = {}
+# By thread, since a server runs one child at a time.
+_servers: dict[tuple[int, str, str | None], ForkServer] = {}
 
 
 def execute(request: CaseRequest) -> CaseResult:
@@ -74,8 +76,8 @@ def _in_child(request: CaseRequest, backend: Backend) -> CaseResult:
 
 
 def server_of(backend: Backend, runtime: str | None) -> ForkServer:
-    """The fork server of this process for a runtime; it starts when it is asked for a child."""
-    key = backend.name, runtime
+    """The fork server of this thread for a runtime; it starts when it is asked for a child."""
+    key = threading.get_ident(), backend.name, runtime
     if key not in _servers:
         preload = (*backend.preload, *_PRELOAD)
         _servers[key] = ForkServer(preload, environment_of(backend, runtime))

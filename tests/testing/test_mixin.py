@@ -214,12 +214,12 @@ def test_the_set_up_of_a_base_is_not_run_to_say_that_it_names_nothing() -> None:
 
 
 def test_a_false_that_transformers_has_by_default_waives_nothing() -> None:
-    from testing.mixin import _waiver
+    from testing.mixin import waiver_of
 
     default = type("ModelTesterMixin", (), {"test_torch_exportable": False})
-    assert _waiver(made(default, ExportTesterMixin, unittest.TestCase)) is None
+    assert waiver_of(made(default, ExportTesterMixin, unittest.TestCase)) is None
     said = made(default, ExportTesterMixin, unittest.TestCase, test_torch_exportable=False)
-    assert _waiver(said) == "MadeTest.test_torch_exportable = False"
+    assert waiver_of(said) == "MadeTest.test_torch_exportable = False"
 
 
 def test_tests_seem_to_stand_where_their_class_does(tmp_path: Path) -> None:
