@@ -30,6 +30,7 @@ __all__ = [
     "Session",
     "TestMethod",
     "default_session",
+    "is_incompatibility",
     "is_slow_run",
 ]
 
@@ -134,7 +135,7 @@ class Session:
         from testing.execution import execute
 
         result = execute(self._request(planned))
-        if _is_incompatibility(result):
+        if is_incompatibility(result):
             # It is no finding about the model, so no entry expects it.
             return self._incompatible_with(planned, result.message or "", result)
         return _judged(result, entry) if entry else result
@@ -221,7 +222,8 @@ def _judged(result: CaseResult, entry: Entry) -> CaseResult:
     )
 
 
-def _is_incompatibility(result: CaseResult) -> bool:
+def is_incompatibility(result: CaseResult) -> bool:
+    """Whether the toolkit has another interface than the backend expects: no model is to blame."""
     message = result.message or ""
     return result.outcome is Outcome.FAILED and message.startswith(
         BackendIncompatibleError.__name__

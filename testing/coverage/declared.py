@@ -6,10 +6,10 @@ import inspect
 import sys
 import unittest
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from testing import auto_classes, released
 from testing.auto_classes import UnknownModelTypeError
@@ -21,6 +21,8 @@ from testing.model_classes import declared_classes
 __all__ = ["DEFAULT_TESTS", "UNSORTED", "Declared", "UnknownName", "read"]
 
 DEFAULT_TESTS = Path(__file__).resolve().parents[2] / "tests" / "models"
+_T = TypeVar("_T")
+
 UNSORTED = "unsorted"
 """Area of a model type that no list of areas has."""
 
@@ -52,11 +54,13 @@ class Declared:
         tests: For each model class, the test classes that export it: ``file::class``.
         areas: The area of each model type that a list of areas has.
         unknown: Names that nothing has.
+        hosts: For each model class, those test classes themselves.
     """
 
     tests: Mapping[str, tuple[str, ...]]
     areas: Mapping[str, str]
     unknown: tuple[UnknownName, ...]
+    hosts: Mapping[str, tuple[type, ...]] = field(default_factory=dict)
 
     def area_of(self, model_type: str) -> str:
         """The area of a model type."""
@@ -74,6 +78,7 @@ def read(directory: Path = DEFAULT_TESTS) -> Declared:
         raise NoTestsError(f"there is no directory of tests {directory}; name one with --tests")
     areas = _areas(directory)
     tests: dict[str, list[str]] = {}
+    hosts: dict[str, list[type]] = {}
     unknown = list(_unknown_types(areas))
     for place, cls in _test_classes(directory):
         try:
@@ -83,9 +88,14 @@ def read(directory: Path = DEFAULT_TESTS) -> Declared:
             continue
         for model in models:
             tests.setdefault(model.name, []).append(place)
+            hosts.setdefault(model.name, []).append(cls)
             unknown += _unknown(place, model.name) if model.type is None else ()
     by_type = {kind: area for area, kinds in areas.items() for kind in kinds}
-    return Declared({n: tuple(places) for n, places in tests.items()}, by_type, tuple(unknown))
+    return Declared(_frozen(tests), by_type, tuple(unknown), _frozen(hosts))
+
+
+def _frozen(found: Mapping[str, list[_T]]) -> Mapping[str, tuple[_T, ...]]:
+    return {name: tuple(values) for name, values in found.items()}
 
 
 def _areas(directory: Path) -> Mapping[str, tuple[str, ...]]:

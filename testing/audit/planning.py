@@ -1,0 +1,165 @@
+"""Which cases an entry skips here, under which tests and seeds, and which cannot be run."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from exporters import BACKENDS, get_backend
+from exporters.base import Backend, BackendIncompatibleError, BackendUnavailableError
+from testing import auto_classes
+from testing.audit.settings import AuditSettings
+from testing.audit.tiny_host import TinyHost
+from testing.auto_classes import TransformersMissingError
+from testing.cases import ExportCase
+from testing.mixin import ExportTesterMixin, waiver_of
+from testing.model_classes import declared_classes, unknown_class
+from testing.registry import Entry, Registry
+from testing.session import TestMethod
+from testing.settings import CaseRequest
+
+__all__ = ["Plan", "Planner"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What an audit of one entry runs.
+
+    Attributes:
+        entry: The entry.
+        requests: For each case a request for each seed and test class.
+        obstacles: Why other cases of the entry cannot be run here, by what they are called.
+    """
+
+    entry: Entry
+    requests: Mapping[ExportCase, tuple[CaseRequest, ...]] = field(default_factory=dict)
+    obstacles: Mapping[str, str] = field(default_factory=dict)
+
+
+class Planner:
+    """Plans entries of one file."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        settings: AuditSettings,
+        hosts: Callable[[str], tuple[type, ...]] = lambda name: (),
+    ) -> None:
+        """Take what all entries share.
+
+        Args:
+            registry: The file.
+            settings: How cases are run.
+            hosts: Gives the test classes that export a model class.
+        """
+        self._registry = registry
+        self._settings = settings
+        self._hosts = hosts
+
+    def plan(self, entry: Entry) -> Plan:
+        """The plan of one entry."""
+        obstacle = self._obstacle(entry)
+        if obstacle:
+            return Plan(entry, obstacles={"": obstacle})
+        requests: dict[ExportCase, tuple[CaseRequest, ...]] = {}
+        obstacles: dict[str, str] = {}
+        for backend in map(get_backend, BACKENDS):
+            try:
+                cases = list(self._cases(entry, backend))
+            except (BackendUnavailableError, BackendIncompatibleError) as error:
+                if entry.scope.backend in (None, backend.name):
+                    obstacles[backend.name] = str(error)
+            else:
+                self._add(entry, cases, requests, obstacles)
+        if not requests and not obstacles:
+            obstacles[""] = self._elsewhere(entry)
+        return Plan(entry, requests, obstacles)
+
+    def _add(
+        self,
+        entry: Entry,
+        cases: list[ExportCase],
+        requests: dict[ExportCase, tuple[CaseRequest, ...]],
+        obstacles: dict[str, str],
+    ) -> None:
+        hosts = self._hosts(entry.model_class)
+        willing = [host for host in hosts or (TinyHost,) if waiver_of(host) is None]
+        for case in cases:
+            if willing:
+                requests[case] = tuple(self._requests(entry, case, willing))
+            else:
+                obstacles[f"{case.backend} {case.variant}"] = waiver_of(hosts[0]) or ""
+
+    def _obstacle(self, entry: Entry) -> str | None:
+        """Why no case of an entry can be run here, whatever the backend."""
+        if not self._registry.holds(entry):
+            return f"`when` does not hold here: {entry.value.when}"
+        if entry.value.component:
+            return f"component {entry.value.component} is not run by itself yet"
+        if self._is_held(entry.model_class):
+            return None
+        try:
+            return unknown_class(entry.model_class)
+        except TransformersMissingError as error:
+            return str(error)
+
+    def _is_held(self, model_class: str) -> bool:
+        """Whether a test class holds a model class itself, which need not be transformers'."""
+        hosts = self._hosts(model_class)
+        is_own = any(host.subject is not ExportTesterMixin.subject for host in hosts)  # type: ignore[attr-defined]
+        named = (model for host in hosts for model in declared_classes(host))
+        return is_own or any(m.type is not None for m in named if m.name == model_class)
+
+    def _cases(self, entry: Entry, backend: Backend) -> Iterator[ExportCase]:
+        """The cases of an entry that a backend has here."""
+        runtime = backend.resolve_runtime(self._settings.runtime_of(backend.name))
+        for variant in backend.variants:
+            case = ExportCase.of(entry.model_class, _type_of(entry), backend, variant)
+            case = dataclasses.replace(case, runtime=runtime)
+            if entry.scope.applies_to(case):
+                yield case
+
+    def _requests(
+        self, entry: Entry, case: ExportCase, hosts: list[type]
+    ) -> Iterator[CaseRequest]:
+        backend = get_backend(case.backend)
+        default = backend.tolerance(case.runtime or case.delegate)
+        excuse = None if entry.scope.is_exactness else self._registry.exactness_for(case)
+        for host in hosts:
+            test = _test_method(host, case, backend)
+            for seed in range(self._settings.repeat):
+                yield CaseRequest(
+                    case=case,
+                    case_id=f"{test.module}::{test.test_class}::{test.test_method}",
+                    **dataclasses.asdict(test),
+                    tolerance=self._registry.tolerance_for(case, default),
+                    settings=self._settings.run,
+                    exactness_reason=excuse.reason if excuse else None,
+                    timeout=self._settings.time_limit,
+                    guard=self._settings.lowering_guard,
+                    seed=seed,
+                )
+
+    def _elsewhere(self, entry: Entry) -> str:
+        """Why the installed backends have no case of an entry."""
+        scope = entry.scope
+        if scope.backend and scope.backend not in BACKENDS:
+            return f"backend {scope.backend} is not installed"
+        if scope.runtime:
+            return f"{scope.runtime} does not run here"
+        return f"no backend that is installed has a case of {scope}"
+
+
+def _test_method(host: type, case: ExportCase, backend: Backend) -> TestMethod:
+    is_tiny = host is TinyHost
+    method = "runTest" if is_tiny else case.test_name(backend.test_prefix)
+    return TestMethod(host.__module__, inspect.getfile(host), host.__qualname__, method)
+
+
+def _type_of(entry: Entry) -> str | None:
+    try:
+        return auto_classes.model_type_of(entry.model_class)
+    except TransformersMissingError:
+        return None

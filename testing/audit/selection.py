@@ -1,0 +1,62 @@
+"""Which entries are meant: by scope, class, kind and shard; names match whole."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from testing.audit.errors import NoEntryError
+from testing.registry import Entry, Skip
+from testing.registry.skip_file import EXPORT_SKIPS
+from testing.scopes import Scope
+from testing.shards import Shard
+
+__all__ = ["Filter", "selected"]
+
+
+@dataclass(frozen=True)
+class Filter:
+    """What an entry must be; an empty field asks for nothing.
+
+    Attributes:
+        model_classes: Names of classes.
+        scopes: Scopes, each exactly as the entry has it.
+        kinds: Kinds of entries, such as ``bug``.
+        shard: The share of the classes that is meant.
+    """
+
+    model_classes: tuple[str, ...] = ()
+    scopes: tuple[Scope, ...] = ()
+    kinds: tuple[str, ...] = ()
+    shard: Shard | None = None
+
+    def holds(self, entry: Entry) -> bool:
+        """Whether an entry is meant."""
+        value = entry.value
+        return (
+            (not self.model_classes or entry.model_class in self.model_classes)
+            and (not self.scopes or entry.scope in self.scopes)
+            and (not self.kinds or (isinstance(value, Skip) and value.kind in self.kinds))
+            and (self.shard is None or self.shard.holds(entry.model_class))
+        )
+
+
+def selected(entries: Iterable[Entry], wanted: Filter) -> tuple[Entry, ...]:
+    """The entries that skip or excuse a case and that are meant, in the order of the file.
+
+    Raises:
+        NoEntryError: A class or a scope that is asked for has no entry.
+    """
+    skips = [entry for entry in entries if entry.table == EXPORT_SKIPS]
+    _require("class", wanted.model_classes, [entry.model_class for entry in skips])
+    _require("scope", map(str, wanted.scopes), [str(entry.scope) for entry in skips])
+    return tuple(filter(wanted.holds, skips))
+
+
+def _require(what: str, names: Iterable[str], known: list[str]) -> None:
+    for name in names:
+        if name not in known:
+            close = ", ".join(difflib.get_close_matches(name, sorted(set(known)), n=3))
+            hint = f"; nearest: {close}" if close else ""
+            raise NoEntryError(f"no entry has the {what} {name!a}{hint}")
