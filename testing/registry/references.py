@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from testing.registry.skip_file import Entry
+from testing.scopes import Scope
 
 __all__ = ["FORMS", "holders", "is_full", "reference_of", "repointed"]
 
@@ -28,15 +29,17 @@ def is_full(entry: Entry) -> bool:
 
 
 def holders(entry: Entry, model_class: str, entries: Iterable[Entry]) -> Iterator[Entry]:
-    """The entries of a class that `entry` may refer to, in the order of the file.
+    """The entries of a class that `entry` may refer to, that under the most similar scope first.
 
     They stand in the same table, under a scope that has a case in common and the same effect.
     """
-    for other in entries:
-        if other.model_class == model_class and other.table == entry.table:
-            is_same_effect = other.scope.is_exactness == entry.scope.is_exactness
-            if is_same_effect and other.scope.meets(entry.scope):
-                yield other
+    same = (e for e in entries if (e.table, e.model_class) == (entry.table, model_class))
+    found = [other for other in same if _is_of_same_cases(other.scope, entry.scope)]
+    yield from sorted(found, key=lambda other: len(other.scope.facets ^ entry.scope.facets))
+
+
+def _is_of_same_cases(one: Scope, other: Scope) -> bool:
+    return one.is_exactness == other.is_exactness and one.meets(other)
 
 
 def repointed(reason: str, old: str, new: str) -> str:

@@ -16,7 +16,9 @@ from testing.cases import ExportCase
 from testing.registry import Registry, SkipFileError, conditions
 from testing.registry.conditions import Condition, ConditionError
 from testing.registry.entries import Skip, Tolerance
+from testing.registry.references import holders, reference_of, repointed
 from testing.registry.skip_file import Entry, read
+from testing.registry.spelling import meant
 from testing.scopes import Scope
 from tests.testing.scope_strategies import cases, nested_scopes, scopes
 
@@ -355,3 +357,72 @@ def test_an_entry_is_found_by_file_and_line(
     monkeypatch.chdir(tmp_path)
     assert registry.place_of_skip("neuron", "BertModel") == "skips.py:2"
     assert registry.place_of_skip("neuron.static", "BertModel") is None
+
+
+class TestReferences:
+    @pytest.mark.parametrize(
+        ("reason", "name"),
+        [
+            ("Same as `CvtModel`.", "CvtModel"),
+            ("Same as CvtModel", "CvtModel"),
+            ("Same op as `CvtModel`, in the pooler.", "CvtModel"),
+            ("Same cause on the static path as `CvtModel`: aten::roll.", "CvtModel"),
+            ("Same shapes as eager and other values.", None),
+            ("Same as above.", None),
+            ("It is the same as `CvtModel`.", None),
+            ("Same as `CvtModel`s.", "CvtModel"),
+            ("aten::roll, as in `CvtModel`", None),
+            ("", None),
+        ],
+    )
+    def test_a_reason_refers_in_few_forms(self, reason: str, name: str | None) -> None:
+        assert reference_of(reason) == name
+
+    def test_the_most_similar_scope_is_first(self, tmp_path: Path) -> None:
+        text = """EXPORT_SKIPS = {
+            "all": {"CvtModel": "a"}, "neuron": {"CvtModel": "b"},
+            "neuron.static": {"CvtModel": "c", "BertModel": "Same as `CvtModel`."},
+            "onnx": {"CvtModel": "d"},
+        }"""
+        entries = read(skips(tmp_path, text)).entries
+        [entry] = [e for e in entries if e.model_class == "BertModel"]
+        assert [e.reason for e in holders(entry, "CvtModel", entries)] == ["c", "b", "a"]
+
+    @pytest.mark.parametrize(
+        ("reason", "expected"),
+        [
+            (
+                "Same op as `CvtModel`, in CvtModel's way",
+                "Same op as `ViTModel`, in CvtModel's way",
+            ),
+            ("Same as `CvtModelX`.", "Same as `CvtModelX`."),
+            ("aten::roll, as in `CvtModel`", "aten::roll, as in `CvtModel`"),
+        ],
+    )
+    def test_one_is_repointed_and_keeps_its_words(self, reason: str, expected: str) -> None:
+        assert repointed(reason, "CvtModel", "ViTModel") == expected
+
+
+class TestSpelling:
+    KNOWN = ("BertModel", "IBertModel", "Qwen2Model", "RobertaModel", "T5Model", "ViTModel")
+
+    @pytest.mark.parametrize(
+        ("name", "right"),
+        [
+            ("RobertaModle", "RobertaModel"),
+            ("RobrtaModel", "RobertaModel"),
+            ("RobbertaModel", "RobertaModel"),
+            ("RobertaModek", "RobertaModel"),
+            ("vitmodel", "ViTModel"),
+            (" ViT\u200bModel", "ViTModel"),
+            ("RobertaModels", "RobertaModel"),
+            # Two slips, two candidates, a digit, right already.
+            ("RobretaModle", None),
+            ("ABertModel", None),
+            ("Qwen3Model", None),
+            ("QwenModel", None),
+            ("BertModel", None),
+        ],
+    )
+    def test_only_what_is_beyond_doubt_is_meant(self, name: str, right: str | None) -> None:
+        assert meant(name, self.KNOWN) == right
