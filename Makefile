@@ -72,6 +72,7 @@ lint: install
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
+	$(PY) -m testing.cli skips lint
 
 STAMP := $(VENV)/.export-harness
 install: $(STAMP)

@@ -18,6 +18,8 @@ from testing.registry import Skip, Tolerance
 # A reason is the cause as it was measured: the op, the line or the figure. It is a string, or
 # Skip("…", issue="https://…", when="torch-neuronx<2.9", until="2026-12-31", kind="bug"), where
 # `when` must hold of what is installed and `kind` is bug, wontfix, needs-package or slow.
+# `component` names the one part of a model that is meant. "Same as `X`." refers to X's own reason.
+# Scopes and names stand by the alphabet; `export-harness skips lint --fix` puts them there.
 # Under a scope that ends in `exactness` the case runs and only its figures cannot fail it.
 EXPORT_SKIPS: dict[str, dict[str, str | Skip]] = {
     "neuron": {
@@ -50,5 +52,5 @@ EXPORT_SKIPS: dict[str, dict[str, str | Skip]] = {
 ONNX_DISABLE_OPTIMIZE: dict[str, dict[str, str | Skip]] = {}
 
 # Tolerance(atol=…, rtol=…, mismatch=0.0, reason="…") in place of the backend's own. Where several
-# scopes apply, the narrowest counts.
+# scopes apply, the narrowest counts. It takes `issue`, `when`, `until` and `component` as well.
 TOLERANCES: dict[str, dict[str, Tolerance]] = {}
