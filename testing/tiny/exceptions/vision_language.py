@@ -379,6 +379,7 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
         ),
     ),
     "Qwen2_5OmniThinkerForConditionalGeneration": (_THINKER_EDGES,),
+    "Qwen2_5OmniThinkerModel": (_THINKER_EDGES,),
     "aria": (
         _FINER_PATCHES,
         Change("how many queries 16 patches have", {"projector_patch_to_query_dict": {16: 8}}),
@@ -591,13 +592,13 @@ _ONLY_BOTH_WAYS: Final = {
 _NOT_PASSED_ON: Final = "its forward takes it and does not pass it on"
 
 UNUSED: Final[Mapping[str, Mapping[str, str]]] = {
-    "gemma4": _ONLY_BOTH_WAYS,
-    "Glm5NextForConditionalGeneration": {"mm_token_type_ids": _NOT_PASSED_ON},
     "Emu3ForConditionalGeneration": (
         {"pixel_values": "its forward does not pass it on (modeling_emu3.py:1569)"}
         if _IS_4
         else {}
     ),
+    "gemma4": _ONLY_BOTH_WAYS,
+    "Glm5NextForConditionalGeneration": {"mm_token_type_ids": _NOT_PASSED_ON},
 }
 
 
@@ -706,6 +707,8 @@ _FRAMES_OF_MINICPM: Final = {
 }
 
 INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "Emu3ForConditionalGeneration": _SMALLER_IMAGES,
+    "Emu3Model": _SMALLER_IMAGES,
     "embedding_gemma2": _GEMMA_4_INPUTS,
     "gemma4": _GEMMA_4_INPUTS,
     "gemma4_unified": _gemma_4(
@@ -755,8 +758,6 @@ INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
     },
     "minicpmv4_6": _FRAMES_OF_MINICPM,
     "minicpmv4_7": _FRAMES_OF_MINICPM,
-    "Emu3ForConditionalGeneration": _SMALLER_IMAGES,
-    "Emu3Model": _SMALLER_IMAGES,
     # The tokenizers of images keep an eighth of each side.
     "chameleon": {"pixel_values": lambda _: floats((3, 32, 32))},
     "fuyu": {"pixel_values": _fuyu_patches},
@@ -769,8 +770,8 @@ INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
         "input_features_mask": lambda _: Domain(Kind.MASK, (64,), torch.bool),
     },
     "instructblipvideo": {"pixel_values": lambda _: floats((4, 3, 64, 64))},
-    "perception_lm": {"pixel_values": lambda _: floats((2, 3, 64, 64))},
     "kosmos-2.5": {"flattened_patches": _patches_with_places},
+    "perception_lm": {"pixel_values": lambda _: floats((2, 3, 64, 64))},
     "phi4_multimodal": {
         # Eight frames become one; every sample has a place for the four that are real in all.
         "audio_attention_mask": lambda _: Domain(Kind.MASK, (64,), torch.bool, shortest=32),
