@@ -212,6 +212,8 @@ def _written(node: cst.Dict, items: Sequence[_Item]) -> cst.Dict:
         return node
     if not items:
         return _emptied(node)
+    if _has_all(node, items):
+        return node.with_changes(elements=[item.element for item in items])
     if not _has_lines(node):
         return _laid_out(node, items, [_BARE, *[_BLANK] * (len(items) - 1)], _BARE)
     opening, closing = node.lbrace.whitespace_after, node.rbrace.whitespace_before
@@ -225,6 +227,12 @@ def _written(node: cst.Dict, items: Sequence[_Item]) -> cst.Dict:
     if isinstance(closing, cst.ParenthesizedWhitespace):
         closing = closing.with_changes(first_line=ends[-1])
     return _laid_out(node, items, befores, closing)
+
+
+def _has_all(node: cst.Dict, items: Sequence[_Item]) -> bool:
+    """Whether every item is there and where it was, so that what is between them can stay."""
+    places = [item.place for item in items]
+    return len(items) == len(node.elements) and places == sorted(places)
 
 
 def _inner_line(node: cst.Dict) -> cst.ParenthesizedWhitespace:
