@@ -81,6 +81,8 @@ class Session:
         journal: Where results are appended; None keeps none.
         attempts: How often each case was recorded before, by case id.
         recorded: Case ids that have a result of the item that runs now or ran last.
+        tolerated: Case ids that passed although an entry skips them, where that fails nothing,
+            each with the entry.
         shared: Directory that the workers of the run share; None where there are none.
     """
 
@@ -89,6 +91,7 @@ class Session:
     journal: Journal | None = None
     attempts: Counter[str] = field(default_factory=Counter)
     recorded: set[str] = field(default_factory=set)
+    tolerated: dict[str, str] = field(default_factory=dict)
     shared: Path | None = None
     _incompatible: dict[tuple[str, str | None], str] = field(default_factory=dict)
 

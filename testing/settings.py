@@ -24,6 +24,7 @@ class RunSettings:
         lowering_guard: Whether an op that would kill the process raises instead.
         isolate: ``auto`` (where the backend can crash), ``always`` or ``never``.
         run_skipped: Run what an entry skips and tell ``xfailed`` from ``xpassed``.
+        strict_skips: Fail where ``run_skipped`` finds a stale entry.
         slow: Run what is marked slow.
         shard: Share ``I/N`` of the model classes that is run; None runs all.
         results: Directory of ``results.jsonl``; None keeps no journal.
@@ -35,6 +36,7 @@ class RunSettings:
     lowering_guard: bool = True
     isolate: str = "auto"
     run_skipped: bool = False
+    strict_skips: bool = True
     slow: bool = False
     shard: str | None = None
     results: str | None = None

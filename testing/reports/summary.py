@@ -93,8 +93,10 @@ def _parts(results: Results, names: Names) -> Iterator[RenderableType]:
         yield from _listed(title, listed, said, names)
     yield from map(Text, counts(results))
     yield _totals(results)
-    failures = [result for result in results if result.outcome.is_failure]
-    yield from _listed("failures", failures, _failure, names)
+    # Whether these fail the run is for `--no-strict-skips` to say.
+    yield from _listed("stale", _of(results, Outcome.XPASSED), _stale, names)
+    failures = [r for r in results if r.outcome.is_failure and r.outcome is not Outcome.XPASSED]
+    yield from _listed("failures", failures, headline, names)
 
 
 def _lists(results: Results) -> Iterator[tuple[str, Results, Said]]:
@@ -202,7 +204,5 @@ def _why_nothing(result: CaseResult) -> str:
     return found.group(1) if found else ""
 
 
-def _failure(result: CaseResult) -> str:
-    entry = f" · entry of scope {result.scope} is stale, delete it" if result.scope else ""
-    is_stale = result.outcome is Outcome.XPASSED
-    return headline(result) + (entry if is_stale else "")
+def _stale(result: CaseResult) -> str:
+    return f"{headline(result)} · entry of scope {result.scope} is stale, delete it"

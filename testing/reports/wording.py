@@ -62,6 +62,7 @@ def rerun_command(case_id: str, settings: RunSettings) -> str:
     ]
     options += ["--slow"] if settings.slow else []
     options += ["--run-skipped"] if settings.run_skipped else []
+    options += [] if settings.strict_skips else ["--no-strict-skips"]
     return " ".join(["pytest", shlex.quote(case_id), *options])
 
 

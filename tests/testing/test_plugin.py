@@ -204,6 +204,19 @@ def test_run_skipped_tells_needed_from_stale(project: pytest.Pytester) -> None:
     }
 
 
+def test_stale_entries_fail_nothing_where_they_are_not_strict(project: pytest.Pytester) -> None:
+    host(project, "CvtModel", "BertModel")
+    text = 'EXPORT_SKIPS = {"neuron": {"CvtModel": "fixed since", "BertModel": "drifts"}}'
+    options = ["-k", "static", "--run-skipped", "--no-strict-skips", "--results", "r", *NEURON]
+    result = run(project, *options, "-rX", *with_skips(project, text))
+    result.assert_outcomes(xfailed=1, xpassed=1, deselected=6)
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(["XPASS *CvtModel - scope neuron: fixed since*"])
+    result.stdout.fnmatch_lines(["stale (1)", "*CvtModel*: xpassed*is stale, delete it"])
+    found = {row.model_class: row.outcome.value for row in rows(project.path / "r").values()}
+    assert found == {"CvtModel": "xpassed", "BertModel": "xfailed"}
+
+
 def test_an_exactness_entry_runs_the_case_and_tells_the_comparison(
     project: pytest.Pytester,
 ) -> None:
