@@ -177,8 +177,11 @@ def _feature_count(forward: Forward, medium: _Medium) -> int:
     if given is None:
         return 0
     stated = forward.setting(*medium.stated)
-    if isinstance(stated, int):
-        return stated
+    return stated if isinstance(stated, int) else _asked_count(forward, medium, drawn, given)
+
+
+def _asked_count(forward: Forward, medium: _Medium, drawn: Mapping[str, Any], given: str) -> int:
+    """How many features the first model with a method for them makes of one sample's data."""
     # Some make a video's features as an image's of each frame.
     for name in (medium.method, "get_image_features"):
         for model in _asked(forward):
