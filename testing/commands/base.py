@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import codecs
 import json
 import sys
 from enum import IntEnum
@@ -51,9 +52,16 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 def write(text: str) -> None:
     """A text on standard output, with a line's end."""
-    sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+    # A character that the terminal does not have is shown escaped, and ends no command.
+    shown = text.encode(_encoding(), "backslashreplace").decode(_encoding())
+    sys.stdout.write(shown if shown.endswith("\n") else f"{shown}\n")
 
 
 def write_json(value: Any) -> None:
     """A JSON object on standard output."""
-    write(json.dumps(value, indent=2, ensure_ascii=False))
+    is_ascii = codecs.lookup(_encoding()).name != "utf-8"
+    write(json.dumps(value, indent=2, ensure_ascii=is_ascii))
+
+
+def _encoding() -> str:
+    return sys.stdout.encoding or "utf-8"

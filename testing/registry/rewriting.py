@@ -253,8 +253,10 @@ def _laid_out(
     closing: cst.BaseParenthesizableWhitespace,
 ) -> cst.Dict:
     """The items with what stands before each; the last has a comma where one was."""
-    last = node.elements[-1].comma
-    commas = [*(cst.Comma(whitespace_after=gap) for gap in befores[1:]), last]
+    commas = [
+        *map(_comma, items, befores[1:]),
+        _comma(items[-1], _BARE) if _has_last_comma(node) else cst.MaybeSentinel.DEFAULT,
+    ]
     return node.with_changes(
         lbrace=node.lbrace.with_changes(whitespace_after=befores[0]),
         elements=[
@@ -263,6 +265,18 @@ def _laid_out(
         ],
         rbrace=node.rbrace.with_changes(whitespace_before=closing),
     )
+
+
+def _comma(item: _Item, after: cst.BaseParenthesizableWhitespace) -> cst.Comma:
+    """The comma of an item, its own where it has one: a comment may stand before it."""
+    own = item.element.comma
+    return (own if isinstance(own, cst.Comma) else cst.Comma()).with_changes(
+        whitespace_after=after
+    )
+
+
+def _has_last_comma(node: cst.Dict) -> bool:
+    return isinstance(node.elements[-1].comma, cst.Comma)
 
 
 def _emptied(node: cst.Dict) -> cst.Dict:

@@ -17,6 +17,7 @@ from testing.registry.problems import Code, Problem, SkipFileError
 from testing.registry.spelling import known_classes, meant, nearest
 from testing.registry.values import BadValueError, skip_of, tolerance_of
 from testing.scopes import (
+    ALL,
     Scope,
     ScopeConflictError,
     ScopeError,
@@ -220,33 +221,38 @@ class _Reader:
                 self._read_scope(table, key, place, classes)
 
     def _read_scope(self, table: str, key: str, place: Place, classes: ast.expr) -> None:
+        scope = self._scope(table, key, place)
+        where = f"{table}[{key!r}]"
+        # What is wrong under an unknown scope is told with it.
+        entries = list(self._entries(table, scope or ALL, where, classes))
+        if scope is not None:
+            self.scopes.append(ScopeKey(table, scope, place.line))
+            self.entries += entries
+
+    def _scope(self, table: str, key: str, place: Place) -> Scope | None:
         try:
             scope = Scope.parse(key)
         except ScopeError as error:
             self.problems.append(_scope_problem(key, place, error))
-            return
+            return None
         if scope.is_exactness and table != EXPORT_SKIPS:
             right = str(scope.without_exactness)
             message = f"{table} is about exactness already: write {right!r}"
             self.report(place.line, problems.IMPOSSIBLE_SCOPE, message)
-            return
-        self.scopes.append(ScopeKey(table, scope, place.line))
-        for name, name_place, value in self._items(classes, f"{table}[{key!r}]"):
-            self._read_entry(table, scope, name, name_place, value)
+            return None
+        return scope
 
-    def _read_entry(
-        self, table: str, scope: Scope, name: str, place: Place, node: ast.expr
-    ) -> None:
-        if not _CLASS_NAME.fullmatch(name):
-            self.problems.append(_name_problem(name, place))
-            return
-        try:
-            value = tolerance_of(node) if table == TOLERANCES else skip_of(node)
-        except BadValueError as error:
-            self.report(error.line or place.line, error.code, f"{name}: {error}")
-            return
-        end_line = node.end_lineno or place.line
-        self.entries.append(Entry(table, scope, name, value, *place, end_line))
+    def _entries(self, table: str, scope: Scope, where: str, classes: ast.expr) -> Iterator[Entry]:
+        for name, place, node in self._items(classes, where):
+            if not _CLASS_NAME.fullmatch(name):
+                self.problems.append(_name_problem(name, place))
+                continue
+            try:
+                value = tolerance_of(node) if table == TOLERANCES else skip_of(node)
+            except BadValueError as error:
+                self.report(error.line or place.line, error.code, f"{name}: {error}")
+                continue
+            yield Entry(table, scope, name, value, *place, node.end_lineno or place.line)
 
     def _items(self, node: ast.expr, where: str) -> Iterator[tuple[str, Place, ast.expr]]:
         """The items of a dict literal: key, place of the key, value; each key once."""

@@ -295,6 +295,27 @@ class TestList:
         )
         assert last == "1 entry"
 
+    # B34
+    @pytest.mark.parametrize("options", [[], ["--json"]])
+    @pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1"])
+    def test_characters_that_a_terminal_lacks_are_shown_escaped(
+        self, skips: Path, options: list[str], encoding: str
+    ) -> None:
+        skips.write_text(
+            'EXPORT_SKIPS = {"all": {"BertModel": "\\ud800 | <&\\x00 \\U0001f600 … dies"}}'
+        )
+        ended = subprocess.run(
+            [sys.executable, "-m", "testing.cli", "skips", "list", "--skips", skips, *options],
+            env={**os.environ, "PYTHONIOENCODING": encoding, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            check=True,
+        )
+        told = ended.stdout.decode(encoding)
+        assert "\\ud800" in told
+        if options:
+            [entry] = json.loads(told)["entries"]
+            assert entry["reason"] == "\ud800 | <&\x00 \U0001f600 … dies"
+
 
 class TestWrongUse:
     @pytest.mark.parametrize(

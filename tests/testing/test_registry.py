@@ -208,7 +208,11 @@ def test_the_onnx_optimizer_is_off_where_an_entry_says_so(tmp_path: Path) -> Non
         ('TOLERANCES = {\n "all": {"A": Tolerance(1, 1)}}', 2, "reason is empty"),
         ('TOLERANCES = {\n "all": {"A": Tolerance(1, 1, 5, "x")}}', 2, "share from 0 to 1"),
         ('TOLERANCES = {\n "all": {"A": Tolerance("1", 1, 0, "x")}}', 2, "must be a number"),
-        ('TOLERANCES = {\n "exactness": {"A": Tolerance(1, 1)}}', 2, "about exactness already"),
+        (
+            'TOLERANCES = {\n "exactness": {"A": Tolerance(1, 1, 0, "x")}}',
+            2,
+            "about exactness already",
+        ),
         (
             'TOLERANCES = {\n "all": {"A": Tolerance(1, 1, reason="x", until="soon")}}',
             2,

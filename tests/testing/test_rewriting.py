@@ -76,6 +76,17 @@ class TestRemove:
             "        )   # odd spacing\n",
         )
 
+    def test_a_comment_before_a_comma_stays(self) -> None:
+        text = """EXPORT_SKIPS = {"all": {
+    "A": "a"  # of A
+    ,
+    "B": "b"  # of B
+    ,
+    "C": "c",
+}}
+"""
+        assert rewritten(text, [Remove(Place(6, 4))]) == text.replace('    "C": "c",\n', "")
+
     def test_one_of_a_line_goes_alone(self) -> None:
         edited = rewritten(TEXT, [Remove(place('"T5Model"'))])
         assert edited == TEXT.replace('"T5Model": "a", \'ViTModel\'', "'ViTModel'")
