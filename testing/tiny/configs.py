@@ -181,6 +181,7 @@ class _Scale:
 
     def _entry(self, config_class: type | None, key: str, value: Any) -> Any:
         if isinstance(value, Mapping) and value.get("model_type") is not None:
+            value = _with_own_backbone(value)
             # AriaConfig leaves a dictionary without its type as it is.
             arguments = self.arguments(_nested_class(config_class, key, value), value)
             return {"model_type": value["model_type"], **arguments}

@@ -268,7 +268,9 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
             {"num_bpe_labels": 300, "num_wordpiece_labels": 200},
         ),
     ),
-    "mlcd": (Change("rotary positions take four numbers at a time", {"hidden_size": 64}),),
+    "MLCDVisionModel": (
+        Change("rotary positions take four numbers at a time", {"hidden_size": 64}),
+    ),
     "mobilenet_v1": (
         Change("its widths are a table scaled by this number", {"depth_multiplier": 0.25}),
     ),
