@@ -65,12 +65,11 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
     "colqwen2": (
         Change(
             "rotary sections that all checkpoints have and the class leaves open",
-            defaults={
+            {
                 "vlm_config": {
-                    "model_type": "qwen2_vl",
                     "text_config": {
-                        "rope_scaling": {"rope_type": "default", "mrope_section": [16, 24, 24]}
-                    },
+                        "rope_scaling": {"rope_type": "default", "mrope_section": [4, 6, 6]}
+                    }
                 }
             },
         ),
@@ -118,6 +117,7 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
 OMITTED: Final[Mapping[str, Mapping[str, str]]] = {}
 
 UNUSED: Final[Mapping[str, Mapping[str, str]]] = {
+    "bridgetower": {"pixel_mask": "the class makes a mask of ones in its place"},
     "BlipForQuestionAnswering": {
         "input_ids": _OUTPUTS_OF_THE_IMAGE,
         "attention_mask": _OUTPUTS_OF_THE_IMAGE,

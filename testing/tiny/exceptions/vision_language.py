@@ -273,6 +273,12 @@ _NEWER: Final[Mapping[str, tuple[Change, ...]]] = {
     "minicpm_ocr": (_MINICPM,),
     "minicpmv4_6": (_MINICPM,),
     "minicpmv4_7": (_MINICPM,),
+    "paddleocr_vl": (
+        Change(
+            "rotary sections of half a head",
+            {"text_config": {"rope_parameters": {"mrope_section": [2, 1, 1]}}},
+        ),
+    ),
     "mistral_large4": (
         Change(
             "each layer has keys and values of its own, as by default",
@@ -286,6 +292,10 @@ _NEWER: Final[Mapping[str, tuple[Change, ...]]] = {
         Change(
             "windows of one merged patch before a layer without",
             {"vision_config": {"window_size": 28, "fullatt_block_indexes": [1]}},
+        ),
+        Change(
+            "a token that its checkpoints have and its class lacks",
+            {"vision_start_token_id": _END_OF_LINE + 1},
         ),
     ),
     "qwen4_exp": (
@@ -591,7 +601,13 @@ _ONLY_BOTH_WAYS: Final = {
 }
 _NOT_PASSED_ON: Final = "its forward takes it and does not pass it on"
 
+_NOT_READ_BY_SIGLIP: Final = {
+    "pixel_attention_mask": "the SigLIP tower takes it among other arguments and reads none of it"
+}
+
 UNUSED: Final[Mapping[str, Mapping[str, str]]] = {
+    "modernvbert": _NOT_READ_BY_SIGLIP,
+    "ultravbert": _NOT_READ_BY_SIGLIP,
     "Emu3ForConditionalGeneration": (
         {"pixel_values": "its forward does not pass it on (modeling_emu3.py:1569)"}
         if _IS_4

@@ -25,7 +25,7 @@ RULES: Final[Mapping[str, Rule]] = {
 
 # These have the length of the text, which depends on the data that it stands beside.
 _TEXT: Final = re.compile(
-    r".*input_ids|(decoder_|cross_)?attention_mask|((mm_)?token_type|position)_ids|bbox"
+    r"(?!audio_).*input_ids|(decoder_|cross_)?attention_mask|((mm_)?token_type|position)_ids|bbox"
     r"|image_embeds_position_mask"
 )
 

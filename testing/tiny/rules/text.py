@@ -121,7 +121,8 @@ def _token_type_ids(forward: Forward) -> Domain | None:
 
 
 def _position_ids(forward: Forward) -> Domain | None:
-    if not forward.is_decoder_only:
+    # From the grids of images come three rows of positions, which one row given would replace.
+    if not forward.is_decoder_only or "image_grid_thw" in forward.parameters:
         return None
     return Domain(Kind.POSITIONS, text_shape(forward), mask="attention_mask")
 
