@@ -255,6 +255,8 @@ def _argument_names(config_class: type) -> frozenset[str]:
         names.update(inspect.signature(base.__init__).parameters)
     # A data class holds an argument with a property of its name under another.
     names.update([name.lstrip("_") for name in names])
+    # Backbones take it, some by a keyword that they do not declare.
+    names.update({"out_indices"} if hasattr(config_class, "out_indices") else ())
     # Configurations put together of two others take these by keyword alone.
     declared = getattr(config_class, "sub_configs", {})
     names.update(declared if isinstance(declared, Mapping) else ())
