@@ -230,6 +230,12 @@ def _codes(codebooks: str) -> Callable[[Any], Domain]:
     return rule
 
 
+def _moshi_codes(forward: Any) -> Domain:
+    """Codes of a voice, as many as the text has tokens."""
+    config = forward.config
+    return Domain(Kind.INDEX, (config.num_codebooks, 16), high=config.audio_vocab_size)
+
+
 def _text(stands: Callable[[Any], list[int]]) -> Mapping[str, Callable[[Any], Domain]]:
     """Rules of a text with places for a sound, for models that cannot be asked how many."""
 
@@ -324,6 +330,10 @@ INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
         ),
     },
     "clap": {"input_features": lambda forward: floats((1, 500, 32))},
+    "MoshiForConditionalGeneration": {
+        "moshi_audio_codes": _moshi_codes,
+        "user_audio_codes": _moshi_codes,
+    },
     "MusicgenForCausalLM": _MUSICGEN,
     "MusicgenForConditionalGeneration": _MUSICGEN_WITH_TEXT,
     "MusicgenMelodyForCausalLM": _MUSICGEN,
