@@ -5,16 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from testing import auto_classes, released
 from testing.auto_classes import TransformersMissingError
 
-__all__ = ["TestedNames"]
+__all__ = ["NamesUnderTest"]
 
 
 @dataclass(frozen=True)
-class TestedNames:
+class NamesUnderTest:
     """What the modules of a directory name.
 
     Attributes:
@@ -28,7 +29,7 @@ class TestedNames:
     has_every_type: bool
 
     @classmethod
-    def read(cls, directory: Path) -> TestedNames:
+    def read(cls, directory: Path) -> NamesUnderTest:
         """Read ``test_*.py``, and ``areas.py`` where they make tests of its model types."""
         modules = [ast.parse(f.read_bytes()) for f in sorted(directory.glob("test_*.py"))]
         calls = frozenset(name for module in modules for name in _called(module))
@@ -47,14 +48,25 @@ class TestedNames:
         return bool(types) and (self.has_every_type or bool(types & self.model_types))
 
 
-def _types_of(model_class: str) -> Iterator[str]:
-    """The model types that a supported version, or the installed one, maps to a class."""
-    for names in map(released.classes_by_type, released.versions()):
-        yield from (kind for kind, found in names.items() if model_class in found)
+def _types_of(model_class: str) -> tuple[str, ...]:
+    """The model types that a supported version, else the installed one, maps to a class."""
+    listed = _listed_types().get(model_class)
+    if listed is not None:
+        return tuple(listed)
     try:
-        yield from auto_classes.model_types_of(model_class)
+        return auto_classes.model_types_of(model_class)
     except TransformersMissingError:
-        return
+        return ()
+
+
+@cache
+def _listed_types() -> Mapping[str, list[str]]:
+    types: dict[str, list[str]] = {}
+    for names in map(released.classes_by_type, released.versions()):
+        for kind, classes in names.items():
+            for name in classes:
+                types.setdefault(name, []).append(kind)
+    return types
 
 
 def _called(module: ast.Module) -> Iterator[str]:

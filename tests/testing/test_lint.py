@@ -13,13 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from packaging.requirements import Requirement
 
 from testing import cli, released
 from testing.lint import Linter
 from testing.lint.rules import all_rules
 from testing.registry import DEFAULT_PATH, Registry, problems
 from testing.registry.conditions import Condition
-from testing.registry.supported import impossible_part
+from testing.registry.supported import PYTHONS, impossible_part
 
 ROOT = Path(__file__).parents[2]
 
@@ -84,6 +87,8 @@ PLANTS = {
 }
 
 
+VERSION = st.builds("2.{}.{}".format, st.integers(6, 14), st.integers(0, 5))
+ORDERS = ["<", "<=", ">", ">="]
 DIES = '"dies in trace"'
 DRIFTS = '"drifts by 2e-3"'
 
@@ -385,6 +390,34 @@ class TestConditions:
     )
     def test_a_condition_is_about_a_supported_version(self, when: str, part: str | None) -> None:
         assert impossible_part(Condition.parse(when)) == part
+
+    def test_what_the_extras_install_is_supported(self) -> None:
+        text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+        pinned = re.findall(r'"((?:torch|torch-xla|transformers|optimum)[=<>~][^"]+)"', text)
+        assert len(pinned) >= 7
+        assert [one for one in pinned if impossible_part(Condition.parse(one))] == []
+        assert f">={PYTHONS[0]},<3.{int(PYTHONS[-1][2:]) + 1}" in text
+
+    @given(st.lists(st.tuples(st.sampled_from([*ORDERS, "==", "!="]), VERSION), max_size=3))
+    def test_what_a_supported_version_satisfies_is_possible(
+        self, bounds: list[tuple[str, str]]
+    ) -> None:
+        when = "torch" + ",".join(operator + version for operator, version in bounds)
+        supported = [f"2.{minor}.{patch}" for minor in (7, 8, 9, 13) for patch in range(6)]
+        asked = Requirement(when).specifier
+        if any(asked.contains(version) for version in supported):
+            assert impossible_part(Condition.parse(when)) is None
+
+    @given(st.lists(st.tuples(st.sampled_from(ORDERS), VERSION), max_size=3))
+    def test_what_no_version_of_a_fine_grid_satisfies_is_impossible(
+        self, bounds: list[tuple[str, str]]
+    ) -> None:
+        when = "torch" + ",".join(operator + version for operator, version in bounds)
+        between = [f"2.{minor}.{patch}.5" for minor in (7, 8, 9, 13) for patch in range(6)]
+        grid = [*between, *(f"2.{minor}.{patch}" for minor in (7, 8, 9, 13) for patch in range(7))]
+        asked = Requirement(when).specifier
+        is_possible = any(asked.contains(version) for version in grid)
+        assert (impossible_part(Condition.parse(when)) is None) is is_possible
 
 
 class TestOrder:

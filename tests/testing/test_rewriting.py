@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from testing.registry import DEFAULT_PATH
 from testing.registry.edits import Clean, Edit, Merge, Place, Remove, Rename, Repoint, Sort
@@ -57,6 +61,52 @@ def test_an_edit_that_has_nothing_to_do_changes_nothing(edits: list[Edit]) -> No
     assert rewritten(TEXT, edits) == TEXT
     shipped = DEFAULT_PATH.read_text(encoding="utf-8")
     assert rewritten(shipped, edits) == shipped
+
+
+Layout: TypeAlias = list[tuple[str, list[tuple[str, list[str]]]]]
+
+
+@st.composite
+def layouts(draw: st.DrawFn) -> Layout:
+    """Scopes, and the lines of each of their entries with its comments."""
+    names = [f"{letter}Model" for letter in "ABCD"]
+    scopes = []
+    for scope in draw(st.lists(st.sampled_from(["all", "neuron", "onnx"]), unique=True)):
+        entries = []
+        for name in draw(st.lists(st.sampled_from(names), min_size=1, unique=True)):
+            lines = [f"        # {i} above {name}\n" for i in range(draw(st.integers(0, 2)))]
+            end = f"  # of {name}" if draw(st.booleans()) else ""
+            if draw(st.booleans()):
+                lines += [
+                    f'        "{name}": (\n',
+                    '            "one "\n',
+                    f'            "two"\n        ),{end}\n',
+                ]
+            else:
+                lines += [f'        "{name}":   "one",{end}\n']
+            entries.append((name, lines))
+        scopes.append((scope, entries))
+    return scopes
+
+
+def text_of(scopes: Layout, is_kept: Callable[[str, str], bool]) -> str:
+    blocks = []
+    for scope, entries in scopes:
+        kept = [line for name, lines in entries if is_kept(scope, name) for line in lines]
+        if kept:
+            blocks.append(
+                f'    # {scope}\n    "{scope}": {{\n{"".join(kept)}        # end\n    }},\n'
+            )
+    return "EXPORT_SKIPS = {\n" + "".join(blocks) + "    # last\n}\n"
+
+
+@given(layouts(), st.sets(st.sampled_from([f"{letter}Model" for letter in "ABCD"])))
+def test_whatever_is_removed_all_else_stays_byte_for_byte(scopes: Layout, names: set[str]) -> None:
+    text = text_of(scopes, lambda scope, name: True)
+    entries = parse(Path("skips.py"), text.encode()).entries
+    dropped = {(str(e.scope), e.model_class): e.place for e in entries if e.model_class in names}
+    expected = text_of(scopes, lambda scope, name: (scope, name) not in dropped)
+    assert rewritten(text, map(Remove, dropped.values())) == expected
 
 
 class TestRemove:

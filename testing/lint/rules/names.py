@@ -7,7 +7,7 @@ from typing import Final
 
 from testing.lint.file import LintedFile
 from testing.lint.rules import rule
-from testing.lint.tested import TestedNames
+from testing.lint.tested import NamesUnderTest
 from testing.registry.edits import Rename
 from testing.registry.problems import BAD_NAME, Code, Problem
 from testing.registry.skip_file import Entry
@@ -33,7 +33,7 @@ def untested_classes(file: LintedFile) -> Iterator[Problem]:
     """A class that no test exports, so that nothing would tell when its entry is stale."""
     if file.tests is None:
         return
-    tested = TestedNames.read(file.tests)
+    tested = NamesUnderTest.read(file.tests)
     told = _lines(file)
     for entry in file.entries:
         name = entry.model_class
