@@ -106,6 +106,12 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
     "glm4v_text": _sections(8, 12, 12),
     "gptsan-japanese": (Change("its depth has a name of its own", {"num_switch_layers": 2}),),
     "hunyuan_vl_text": _sections(16, 16, 16, 16),
+    "mistral_large4_text": (
+        Change(
+            "sources of keys by layer, of which most are cut; each its own, as by default",
+            {"kv_source_layers": None},
+        ),
+    ),
     "qwen2_5_vl_text": _sections(16, 24, 24),
     "qwen2_vl_text": _sections(16, 24, 24),
     "qwen4_exp_text": (
