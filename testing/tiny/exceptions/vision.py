@@ -228,6 +228,12 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
             {"class_thresholds": [0.5, 0.5], "class_order": [0, 1]},
         ),
     ),
+    "pp_ocrv5_mobile_det": (
+        Change("widths of its backbone scaled by a number", {"backbone_config": {"scale": 0.5}}),
+    ),
+    "VideoPrismForVideoClassification": (
+        Change("a narrower feed-forward", {"intermediate_size": 128}),
+    ),
     "qwen2_5_vl_vision": (_WINDOW_OF_PATCHES,),
     "sam3_tracker": (
         Change(
@@ -462,7 +468,9 @@ INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
     },
 }
 
-LARGE: Final[Mapping[str, str]] = {}
+LARGE: Final[Mapping[str, str]] = {
+    "UVDocBackbone": "7.7M parameters: its widths are tables of convolutions within stages",
+}
 
 _TAKES_A_SESSION: Final = (
     "the forward takes a session, a Python object with the frames and what was made of them"
