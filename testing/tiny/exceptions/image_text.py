@@ -68,7 +68,7 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
             {
                 "vlm_config": {
                     "text_config": {
-                        "rope_scaling": {"rope_type": "default", "mrope_section": [4, 6, 6]}
+                        "rope_scaling": {"rope_type": "default", "mrope_section": [2, 3, 3]}
                     }
                 }
             },
