@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 if TYPE_CHECKING:
     import torch
@@ -20,6 +21,7 @@ __all__ = [
     "ExportError",
     "ExportOptions",
     "ExportedModel",
+    "PatchFacts",
     "Selection",
     "UnsupportedOutputError",
     "Variant",
@@ -159,6 +161,33 @@ class ExportedModel(ABC):
         """
 
 
+class PatchFacts(Protocol):
+    """What a trace patch says of itself."""
+
+    @property
+    def name(self) -> str:
+        """The word for ``--trace-patches``."""
+
+    @property
+    def summary(self) -> str:
+        """What takes the place of what, in one sentence."""
+
+    @property
+    def issue(self) -> str:
+        """The upstream issue that makes it necessary."""
+
+    @property
+    def model_types(self) -> tuple[str, ...]:
+        """Model types that it was written for; empty when it is for any model."""
+
+    @property
+    def mentions(self) -> tuple[str, ...]:
+        """Words of which the code of a model that needs it has one, where it is for any model."""
+
+    def problems(self) -> Sequence[str]:
+        """What of torch and transformers is not as it expects, a sentence each; imports them."""
+
+
 class Backend(ABC):
     """A backend: static facts that are read without importing torch, and `export`.
 
@@ -193,7 +222,17 @@ class Backend(ABC):
 
     def patch_names(self) -> tuple[str, ...]:
         """Names of the trace patches that it has, found without importing torch."""
+        return tuple(patch.name for patch in self.patches())
+
+    def patches(self) -> tuple[PatchFacts, ...]:
+        """The trace patches that it has, found without importing torch."""
         return ()
+
+    def patched(
+        self, model: torch.nn.Module, inputs: Mapping[str, Any], selection: Selection
+    ) -> AbstractContextManager[tuple[str, ...]]:
+        """Hold `model` as it is traced; gives the names of the patches that were applied."""
+        return nullcontext(())
 
     def environment(self, runtime: str | None) -> Mapping[str, str]:
         """Environment variables of the process that exports, set before it starts.

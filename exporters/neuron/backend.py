@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Final
 
 from exporters.base import (
@@ -12,6 +13,8 @@ from exporters.base import (
     BakedRead,
     ExportedModel,
     ExportOptions,
+    PatchFacts,
+    Selection,
     Variant,
 )
 from exporters.neuron import neuronx
@@ -72,11 +75,19 @@ class NeuronBackend(Backend):
             )
         raise BackendUnavailableError("torch_xla is not installed.", INSTALL_XLA)
 
-    def patch_names(self) -> tuple[str, ...]:
-        """Names of the trace patches."""
+    def patches(self) -> tuple[PatchFacts, ...]:
+        """The trace patches."""
         from exporters.neuron.patches import PATCHES
 
-        return tuple(PATCHES)
+        return tuple(PATCHES.values())
+
+    def patched(
+        self, model: torch.nn.Module, inputs: Mapping[str, Any], selection: Selection
+    ) -> AbstractContextManager[tuple[str, ...]]:
+        """`trace_patches`."""
+        from exporters.neuron.patches import trace_patches
+
+        return trace_patches(model, inputs, selection)
 
     def environment(self, runtime: str | None) -> Mapping[str, str]:
         """For ``xla`` its CPU client, without the optimiser, and a second device.
@@ -97,10 +108,8 @@ class NeuronBackend(Backend):
         self, model: torch.nn.Module, inputs: Mapping[str, Any], options: ExportOptions
     ) -> ExportedModel:
         """Trace `model`; the trace patches are applied around the trace only."""
-        from exporters.neuron.patches import trace_patches
-
         runtime = options.runtime or self.resolve_runtime()
-        with trace_patches(model, inputs, options.patches) as applied:
+        with self.patched(model, inputs, options.patches) as applied:
             exported = _TRACERS[runtime](model, inputs, options)
         exported.patches = applied
         return exported

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from exporters import BACKENDS, get_backend
@@ -20,7 +20,7 @@ from testing.registry import Entry, Registry
 from testing.session import TestMethod
 from testing.settings import CaseRequest
 
-__all__ = ["Plan", "Planner"]
+__all__ = ["Plan", "Planner", "requests_of"]
 
 
 @dataclass(frozen=True)
@@ -122,25 +122,12 @@ class Planner:
                 yield case
 
     def _requests(
-        self, entry: Entry, case: ExportCase, hosts: list[type]
+        self, entry: Entry, case: ExportCase, hosts: Sequence[type]
     ) -> Iterator[CaseRequest]:
-        backend = get_backend(case.backend)
-        default = backend.tolerance(case.runtime or case.delegate)
+        # What the entry itself excuses is what is asked; other entries keep their effect.
         excuse = None if entry.scope.is_exactness else self._registry.exactness_for(case)
-        for host in hosts:
-            test = _test_method(host, case, backend)
-            for seed in range(self._settings.repeat):
-                yield CaseRequest(
-                    case=case,
-                    case_id=f"{test.module}::{test.test_class}::{test.test_method}",
-                    **dataclasses.asdict(test),
-                    tolerance=self._registry.tolerance_for(case, default),
-                    settings=self._settings.run,
-                    exactness_reason=excuse.reason if excuse else None,
-                    timeout=self._settings.time_limit,
-                    guard=self._settings.lowering_guard,
-                    seed=seed,
-                )
+        reason = excuse.reason if excuse else None
+        yield from requests_of(case, hosts, self._settings, self._registry, reason)
 
     def _elsewhere(self, entry: Entry) -> str:
         """Why the installed backends have no case of an entry."""
@@ -150,6 +137,40 @@ class Planner:
         if scope.runtime:
             return f"{scope.runtime} does not run here"
         return f"no backend that is installed has a case of {scope}"
+
+
+def requests_of(
+    case: ExportCase,
+    hosts: Iterable[type],
+    settings: AuditSettings,
+    registry: Registry,
+    exactness_reason: str | None,
+) -> Iterator[CaseRequest]:
+    """A request for each seed and test class.
+
+    Args:
+        case: The case, its runtime resolved.
+        hosts: The test classes.
+        settings: How it is run, and how often.
+        registry: Where tolerances are.
+        exactness_reason: Set where figures cannot fail it.
+    """
+    backend = get_backend(case.backend)
+    default = backend.tolerance(case.runtime or case.delegate)
+    for host in hosts:
+        test = _test_method(host, case, backend)
+        for seed in range(settings.repeat):
+            yield CaseRequest(
+                case=case,
+                case_id=f"{test.module}::{test.test_class}::{test.test_method}",
+                **dataclasses.asdict(test),
+                tolerance=registry.tolerance_for(case, default),
+                settings=settings.run,
+                exactness_reason=exactness_reason,
+                timeout=settings.time_limit,
+                guard=settings.lowering_guard,
+                seed=seed,
+            )
 
 
 def _test_method(host: type, case: ExportCase, backend: Backend) -> TestMethod:

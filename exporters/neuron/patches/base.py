@@ -90,6 +90,8 @@ class TracePatch:
         apply: Patches those modules for keyword inputs.
         model_types: Model types that it was written for; empty when it is for any model.
         issue: The upstream issue that makes it necessary.
+        mentions: Words of which the code of a model that needs it has one, where `model_types`
+            is empty.
     """
 
     name: str
@@ -99,6 +101,7 @@ class TracePatch:
     apply: Callable[[Sequence[nn.Module], Any], None]
     model_types: tuple[str, ...] = ()
     issue: str = UPSTREAM_ISSUE
+    mentions: tuple[str, ...] = ()
 
     def concerns(self, model: nn.Module) -> bool:
         """Whether `model` or a part of it is of one of the patch's model types."""

@@ -106,4 +106,5 @@ WEIGHT_NORM: Final = TracePatch(
     ),
     find=find,
     apply=apply,
+    mentions=("weight_norm",),
 )

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from exporters import BACKENDS, get_backend
 from exporters.base import Selection
 from testing.commands.base import Status, UsageError, write, write_json
+from testing.commands.run_options import add_guard, add_run_options
 from testing.commands.skips.arguments import add_audits, add_file
 from testing.scopes import Scope, ScopeError
-from testing.shards import Shard, ShardError
 
 if TYPE_CHECKING:
     from testing.audit.auditing import AuditRequest
     from testing.audit.record import Audit
 
-__all__ = ["NAME", "SUMMARY", "add_arguments", "add_run_arguments", "run"]
+__all__ = ["NAME", "SUMMARY", "add_arguments", "run"]
 
 NAME = "audit"
 SUMMARY = "Run every case that an entry skips and say which entries are stale."
-_SWITCH = ("on", "off")
-_LEAST_REPEAT = 2
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,49 +36,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--kind", action="append", default=[], choices=_kinds(), help="repeatable; default: all"
     )
-    parser.add_argument("--shard", type=_shard, metavar="I/N", help="one share of the classes")
     parser.add_argument("--markdown", action="store_true", help="as a pull request's comment")
-    parser.add_argument(
-        "--fresh", action="store_true", help="run again what an earlier audit has run"
-    )
     parser.add_argument(
         "--tests", type=Path, metavar="DIR", help="of test modules; default: tests/models"
     )
     add_file(parser)
     add_audits(parser)
-    add_run_arguments(parser)
-
-
-def add_run_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare how cases are run, as pytest's options of the same names do."""
-    parser.add_argument(
-        "--repeat",
-        type=_repeat,
-        default=3,
-        metavar="N",
-        help="runs of each case, each under another seed (default: 3)",
-    )
-    parser.add_argument(
-        "--time-limit",
-        type=_seconds,
-        default=1000.0,
-        metavar="SECONDS",
-        help="of each case (default: 1000)",
-    )
-    parser.add_argument("--workers", type=_positive, metavar="N", help="default: one a core")
-    parser.add_argument(
-        "--neuron-runtime", choices=["auto", *get_backend("neuron").runtimes], default="auto"
-    )
+    add_run_options(parser)
     parser.add_argument(
         "--trace-patches", type=_patches, default="on", metavar="on|off|NAME,…", help="default: on"
     )
-    parser.add_argument("--lowerings", choices=_SWITCH, default="on", help="there are none yet")
-    parser.add_argument(
-        "--lowering-guard",
-        choices=_SWITCH,
-        default="on",
-        help="raise where an op would kill the process (default: on)",
-    )
+    add_guard(parser, default="on")
 
 
 def run(options: argparse.Namespace) -> Status:
@@ -92,8 +57,6 @@ def run(options: argparse.Namespace) -> Status:
     from testing.coverage.errors import RequestError
     from testing.execution import execute
 
-    # Workers are the parallelism: one thread each.
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
     try:
         found = audit(_request(options), execute, told_to())
     except (AuditError, RequestError) as error:
@@ -155,13 +118,6 @@ def _scope(text: str) -> Scope:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def _shard(text: str) -> Shard:
-    try:
-        return Shard.parse(text)
-    except ShardError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
 def _patches(text: str) -> str:
     known = [name for backend in BACKENDS for name in get_backend(backend).patch_names()]
     for name in sorted(Selection.parse(text).names):
@@ -169,25 +125,3 @@ def _patches(text: str) -> str:
             told = f"no trace patch is called {name!a}; there are: {', '.join(known)}"
             raise argparse.ArgumentTypeError(told)
     return text
-
-
-def _repeat(text: str) -> int:
-    if _positive(text) < _LEAST_REPEAT:
-        raise argparse.ArgumentTypeError("one run cannot tell what is stale from what is flaky")
-    return int(text)
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be 1 or more, not {text}")
-    return int(text)
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be a number of seconds above 0, not {text}")
-    return seconds

@@ -1,0 +1,109 @@
+"""``export-harness patches``: the trace patches, and whether the models still need them."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from exporters import BACKENDS, get_backend
+from testing.commands.base import Status, UsageError, write, write_json
+from testing.commands.run_options import add_guard, add_run_options
+from testing.commands.skips.arguments import add_audits
+
+if TYPE_CHECKING:
+    from testing.patches.auditing import PatchRequest
+    from testing.patches.inspecting import Inspection
+
+__all__ = ["NAME", "SUMMARY", "add_arguments", "run"]
+
+NAME = "patches"
+SUMMARY = "List the trace patches and their models; --audit says which models still need them."
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare which patches are meant, and whether and how they are audited."""
+    parser.add_argument("patches", nargs="*", metavar="PATCH", help="default: all")
+    parser.add_argument(
+        "--audit", action="store_true", help="export each model without the patch, in children"
+    )
+    parser.add_argument(
+        "--model", action="append", default=[], metavar="MODEL_CLASS", help="repeatable"
+    )
+    add_audits(parser)
+    add_run_options(parser)
+    add_guard(parser, default="off")
+
+
+def run(options: argparse.Namespace) -> Status:
+    """List or audit, and tell."""
+    _require_known(options.patches)
+    request = _request(options)
+    return _audit(request, options) if options.audit else _list(request, options)
+
+
+def _list(request: PatchRequest, options: argparse.Namespace) -> Status:
+    from testing.patches import auditing, report
+
+    found = list(auditing.chosen(request))
+    if options.json:
+        write_json({"patches": report.listed_json(found)})
+    else:
+        write(report.listed(found))
+    return Status.WELL
+
+
+def _audit(request: PatchRequest, options: argparse.Namespace) -> Status:
+    from testing.audit.errors import AuditError
+    from testing.audit.journal import versions_here
+    from testing.execution import execute
+    from testing.patches import auditing, report
+
+    try:
+        found = auditing.audit_patches(request, _inspect, execute)
+    except AuditError as error:
+        raise UsageError(str(error)) from error
+    if options.json:
+        write_json({"versions": versions_here(), "models": report.audited_json(found)})
+    else:
+        write(report.audited(found))
+    return Status.FINDINGS if any(one.is_finding for one in found) else Status.WELL
+
+
+def _inspect(
+    backend: str, patch: str, model_class: str, runtime: str | None, limit: float
+) -> Inspection:
+    from testing.execution.runner import server_of
+    from testing.isolation import Task
+    from testing.patches.inspecting import TARGET, inspection_of
+
+    payload = {"backend": backend, "patch": patch, "model_class": model_class}
+    server = server_of(get_backend(backend), runtime)
+    return inspection_of(server.run(Task(TARGET, payload, limit)))
+
+
+def _request(options: argparse.Namespace) -> PatchRequest:
+    from testing.audit.settings import AuditSettings
+    from testing.patches.auditing import PatchRequest
+
+    return PatchRequest(
+        patches=tuple(options.patches),
+        model_classes=tuple(options.model),
+        shard=options.shard,
+        settings=AuditSettings(
+            repeat=options.repeat,
+            time_limit=options.time_limit,
+            neuron_runtime=options.neuron_runtime,
+            lowerings=options.lowerings,
+            lowering_guard=options.lowering_guard == "on",
+        ),
+        directory=options.audits,
+        workers=options.workers,
+        is_fresh=options.fresh,
+    )
+
+
+def _require_known(names: list[str]) -> None:
+    known = [name for backend in BACKENDS for name in get_backend(backend).patch_names()]
+    for name in names:
+        if name not in known:
+            raise UsageError(f"no trace patch is called {name!a}; there are: {', '.join(known)}")

@@ -1,0 +1,212 @@
+"""Whether models still need a trace patch: they are exported without it, in children."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from functools import partial
+from pathlib import Path
+
+from exporters import BACKENDS, get_backend
+from exporters.base import Backend, BackendUnavailableError, PatchFacts
+from testing.audit.journal import FILE_NAME, AttemptJournal, Key, digest_of
+from testing.audit.planning import requests_of
+from testing.audit.running import Execute, run_all
+from testing.audit.settings import AuditSettings
+from testing.audit.tiny_host import TinyHost
+from testing.audit.verdicts import Attempt, AuditedCase, CaseState
+from testing.cases import ExportCase
+from testing.coverage.declared import DEFAULT_TESTS
+from testing.patches.applicable import models_of
+from testing.patches.inspecting import Inspection
+from testing.registry import Registry
+from testing.registry.audits import DEFAULT_AUDITS
+from testing.results import CaseResult
+from testing.settings import CaseRequest
+from testing.shards import Shard
+
+__all__ = ["Inspect", "PatchRequest", "PatchVerdict", "PatchedModel", "audit_patches", "chosen"]
+
+Inspect = Callable[[str, str, str, "str | None", float], Inspection]
+"""Applies a patch in a child: backend, patch, model class, runtime, limit in seconds."""
+
+
+class PatchVerdict(str, Enum):
+    """Whether one model needs a patch.
+
+    A lowering that does the same would make it superseded; there are none yet.
+    """
+
+    NOT_NEEDED = "not needed"
+    FLAKY = "flaky"
+    TARGET_MISSING = "target missing"
+    NOT_RUN = "not run"
+    NEEDED = "needed"
+
+    @property
+    def is_finding(self) -> bool:
+        """Whether somebody has to edit the patch."""
+        return self not in (PatchVerdict.NEEDED, PatchVerdict.NOT_RUN)
+
+
+@dataclass(frozen=True)
+class PatchedModel:
+    """What was found of one patch and one model.
+
+    Attributes:
+        backend: Name of the backend.
+        patch: Name of the patch.
+        model_class: The model.
+        verdict: Whether it needs the patch.
+        message: What was seen.
+        inspection: What the patch does to it.
+    """
+
+    backend: str
+    patch: str
+    model_class: str
+    verdict: PatchVerdict
+    message: str
+    inspection: Inspection
+
+    @property
+    def is_finding(self) -> bool:
+        """Whether somebody has to edit the patch."""
+        return self.verdict.is_finding or not self.inspection.is_inert
+
+
+@dataclass(frozen=True)
+class PatchRequest:
+    """What is asked.
+
+    Attributes:
+        patches: Names of patches; all where there are none.
+        model_classes: Model classes; all that a patch may be for where there are none.
+        shard: The share of the classes that is meant.
+        settings: How cases are run; their choice of patches is left aside.
+        directory: Where the journal of runs is.
+        workers: How many run at a time; one a core by default.
+        is_fresh: Whether runs that the journal has are done again.
+    """
+
+    patches: tuple[str, ...] = ()
+    model_classes: tuple[str, ...] = ()
+    shard: Shard | None = None
+    settings: AuditSettings = field(default_factory=lambda: AuditSettings(lowering_guard=False))
+    directory: Path = DEFAULT_AUDITS
+    workers: int | None = None
+    is_fresh: bool = False
+
+
+@dataclass(frozen=True)
+class _Pair:
+    backend: str
+    patch: str
+    model_class: str
+
+
+def chosen(request: PatchRequest) -> Iterator[tuple[Backend, PatchFacts, tuple[str, ...]]]:
+    """Each patch that is meant, with the model classes that are meant."""
+    for backend in map(get_backend, BACKENDS):
+        for patch in backend.patches():
+            if not request.patches or patch.name in request.patches:
+                yield backend, patch, tuple(filter(partial(_is_meant, request), models_of(patch)))
+
+
+def audit_patches(
+    request: PatchRequest, inspect: Inspect, execute: Execute
+) -> tuple[PatchedModel, ...]:
+    """What is true of each patch and each model that it applies to; others are left out.
+
+    Args:
+        request: What is asked.
+        inspect: Applies a patch to a tiny model in a child.
+        execute: Runs one case in a child.
+    """
+    workers = request.workers or len(os.sched_getaffinity(0))
+    pairs = [_Pair(b.name, p.name, name) for b, p, names in chosen(request) for name in names]
+    inspections = dict(run_all(pairs, workers, partial(_inspected, inspect, request.settings)))
+    registry = Registry.load()
+    requests = {
+        pair: tuple(_requests(pair, request.settings, registry))
+        for pair, found in inspections.items()
+        if found.applied
+    }
+    results = _results(request, [r for found in requests.values() for r in found], execute)
+    judged = (_judged(p, inspections[p], requests.get(p, ()), results) for p in pairs)
+    return tuple(found for found in judged if found is not None)
+
+
+def _is_meant(request: PatchRequest, model_class: str) -> bool:
+    is_named = not request.model_classes or model_class in request.model_classes
+    return is_named and (request.shard is None or request.shard.holds(model_class))
+
+
+def _inspected(inspect: Inspect, settings: AuditSettings, pair: _Pair) -> Inspection:
+    runtime = _runtime(get_backend(pair.backend), settings)
+    return inspect(pair.backend, pair.patch, pair.model_class, runtime, settings.time_limit)
+
+
+def _runtime(backend: Backend, settings: AuditSettings) -> str | None:
+    """What would run its cases; None where nothing would."""
+    try:
+        return backend.resolve_runtime(settings.runtime_of(backend.name))
+    except BackendUnavailableError:
+        return None
+
+
+def _requests(pair: _Pair, settings: AuditSettings, registry: Registry) -> Iterator[CaseRequest]:
+    """The static case without the one patch; `dynamic` is traced no other way."""
+    backend = get_backend(pair.backend)
+    others = [patch.name for patch in backend.patches() if patch.name != pair.patch]
+    without = replace(settings, trace_patches=",".join(others) or "off")
+    runtime = _runtime(backend, settings)
+    if backend.runtimes and runtime is None:
+        return
+    variant = next(v for v in backend.variants if not (v.dynamic or v.generate))
+    case = replace(ExportCase.of(pair.model_class, None, backend, variant), runtime=runtime)
+    yield from requests_of(case, [TinyHost], without, registry, None)
+
+
+def _results(
+    request: PatchRequest, wanted: Sequence[CaseRequest], execute: Execute
+) -> Mapping[str, CaseResult]:
+    """The results by `digest_of` their requests: those of the journal, and those that it lacks."""
+    journal = AttemptJournal(request.directory / FILE_NAME, Key.here(DEFAULT_TESTS))
+    results = {} if request.is_fresh else journal.read()
+    missing = [one for one in wanted if digest_of(one) not in results]
+    workers = request.workers or len(os.sched_getaffinity(0))
+    for asked, result in run_all(missing, workers, execute):
+        journal.append(asked, result)
+        results[digest_of(asked)] = result
+    return results
+
+
+def _judged(
+    pair: _Pair,
+    inspection: Inspection,
+    requests: Iterable[CaseRequest],
+    results: Mapping[str, CaseResult],
+) -> PatchedModel | None:
+    """What was found of a pair; None where the patch has nothing to do in this model."""
+    make = partial(PatchedModel, pair.backend, pair.patch, pair.model_class)
+    if inspection.error:
+        return make(PatchVerdict.NOT_RUN, inspection.error, inspection)
+    if not inspection.applied:
+        told = "; ".join(inspection.problems)
+        return make(PatchVerdict.TARGET_MISSING, told, inspection) if told else None
+    asked = tuple(requests)
+    if not asked:
+        return make(PatchVerdict.NOT_RUN, f"{pair.backend} is not installed", inspection)
+    attempts = tuple(Attempt(one.seed, results.get(digest_of(one))) for one in asked)
+    case = AuditedCase(asked[0].case, attempts)
+    return make(_VERDICTS.get(case.state, PatchVerdict.NOT_RUN), case.told, inspection)
+
+
+_VERDICTS = {
+    CaseState.PASSES: PatchVerdict.NOT_NEEDED,
+    CaseState.FAILS: PatchVerdict.NEEDED,
+    CaseState.FLAKY: PatchVerdict.FLAKY,
+}

@@ -1,0 +1,105 @@
+"""Applies a trace patch to a tiny model and compares it with itself; run in a child."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from testing.isolation import ChildReport, Ending
+
+__all__ = ["TARGET", "Inspection", "inspection_of", "main"]
+
+TARGET: Final = "testing.patches.inspecting:main"
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What a patch does to one model.
+
+    Attributes:
+        applied: Whether the model has something to patch.
+        max_abs: How far the patched model's outputs are from the unpatched one's on the CPU;
+            None where it was not applied.
+        differences: In what they differ, a sentence each.
+        problems: Why it was left out although the model is one of its own.
+        error: Why nothing could be found out; None where it could.
+    """
+
+    applied: bool = False
+    max_abs: float | None = None
+    differences: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    error: str | None = None
+
+    @property
+    def is_inert(self) -> bool:
+        """Whether it changes nothing, to the last bit."""
+        return not self.differences
+
+
+def inspection_of(report: ChildReport) -> Inspection:
+    """What the end of a child says."""
+    if report.ending is Ending.RESULT:
+        found: Mapping[str, Any] = report.result
+        lists = {name: tuple(found[name]) for name in ("differences", "problems")}
+        return Inspection(**{**found, **lists})
+    if report.error is not None:
+        return Inspection(error=f"{report.error.kind}: {report.error.message}")
+    how = report.signal or report.ending.value
+    return Inspection(error=f"{how} in {report.stage or 'start'}")
+
+
+def main(payload: Mapping[str, str], report: Callable[[str], None]) -> dict[str, Any]:
+    """The target of a child.
+
+    Args:
+        payload: ``backend``, ``patch`` and ``model_class``.
+        report: Told of each stage.
+    """
+    from testing.pipeline.prepare import normalise
+    from testing.tiny import build
+
+    report("build")
+    subject = normalise(build(payload["model_class"]))
+    report("inspect")
+    found = _inspected(subject.model, subject.inputs.traced(), payload)
+    return asdict(found)
+
+
+def _inspected(model: Any, inputs: dict[str, Any], payload: Mapping[str, str]) -> Inspection:
+    from exporters import get_backend
+    from exporters.base import Selection
+
+    backend = get_backend(payload["backend"])
+    only = Selection(everything=False, names=frozenset({payload["patch"]}))
+    before = _output(model, inputs)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        with backend.patched(model, inputs, only) as applied:
+            after = _output(model, inputs) if applied else None
+    if not applied:
+        return Inspection(problems=tuple(_left_out(told, payload["patch"])))
+    return _compared(before, after)
+
+
+def _output(model: Any, inputs: dict[str, Any]) -> Any:
+    from testing.pipeline.trials import run_once
+    from testing.seeds import SEED
+
+    return run_once(lambda own: model(**own), inputs, SEED).output
+
+
+def _compared(before: Any, after: Any) -> Inspection:
+    from testing.comparison import compare
+    from testing.registry.entries import Tolerance
+
+    found = compare(before, after, Tolerance(atol=0.0, rtol=0.0))
+    worst = max((figures.max_abs for figures in found.metrics.values()), default=0.0)
+    return Inspection(True, worst, found.failures)
+
+
+def _left_out(told: list[warnings.WarningMessage], patch: str) -> list[str]:
+    messages = [str(one.message) for one in told]
+    return [text for text in messages if text.startswith(f"trace patch {patch} ")]

@@ -1,0 +1,71 @@
+"""Patches as a person reads them, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from exporters.base import Backend, PatchFacts
+from testing.patches.auditing import PatchedModel, PatchVerdict
+
+__all__ = ["audited", "audited_json", "listed", "listed_json"]
+
+_Listed = Iterable[tuple[Backend, PatchFacts, tuple[str, ...]]]
+
+
+def listed(patches: _Listed) -> str:
+    """Each patch, what it does, and the models that it may be for."""
+    return "\n".join(line for backend, patch, names in patches for line in _patch(patch, names))
+
+
+def listed_json(patches: _Listed) -> list[dict[str, Any]]:
+    """As JSON carries it."""
+    return [
+        {
+            "backend": backend.name,
+            "patch": patch.name,
+            "summary": patch.summary,
+            "issue": patch.issue,
+            "model_types": list(patch.model_types),
+            "model_classes": list(names),
+        }
+        for backend, patch, names in patches
+    ]
+
+
+def audited(found: Sequence[PatchedModel]) -> str:
+    """A line for each model, what asks for an edit first, and totals."""
+    order = list(PatchVerdict)
+    lines = [
+        line
+        for one in sorted(found, key=lambda one: (not one.is_finding, order.index(one.verdict)))
+        for line in _model(one)
+    ]
+    counts = {verdict: sum(one.verdict is verdict for one in found) for verdict in order}
+    told = ", ".join(f"{count} {verdict.value}" for verdict, count in counts.items() if count)
+    changing = sum(not one.inspection.is_inert for one in found)
+    return "\n".join([*lines, f"{told or 'no model'}; {changing or 'none'} not inert"])
+
+
+def audited_json(found: Iterable[PatchedModel]) -> list[dict[str, Any]]:
+    """As JSON carries it."""
+    return [
+        {**asdict(one), "verdict": one.verdict.value, "inert": one.inspection.is_inert}
+        for one in found
+    ]
+
+
+def _patch(patch: PatchFacts, names: Sequence[str]) -> Iterator[str]:
+    yield f"{patch.name}: {patch.summary} ({patch.issue})"
+    where = "" if patch.model_types else ", and models that hold one of them"
+    yield f"    {', '.join(names) or 'no model class of the installed transformers'}{where}"
+
+
+def _model(one: PatchedModel) -> Iterator[str]:
+    yield f"{one.patch} {one.model_class}: {one.verdict.value}"
+    yield from (f"    {line}" for line in one.message.splitlines())
+    if one.inspection.max_abs is not None:
+        told = "inert" if one.inspection.is_inert else "changes what the model computes"
+        yield f"    {told}: patched against unpatched {one.inspection.max_abs:g}"
+    yield from (f"    {line}" for line in one.inspection.differences)
