@@ -21,7 +21,7 @@ class Filter:
 
     Attributes:
         model_classes: Names of classes.
-        scopes: Scopes, each exactly as the entry has it.
+        scopes: Scopes; an entry of one of them, or of one within, is meant.
         kinds: Kinds of entries, such as ``bug``.
         shard: The share of the classes that is meant.
     """
@@ -36,7 +36,7 @@ class Filter:
         value = entry.value
         return (
             (not self.model_classes or entry.model_class in self.model_classes)
-            and (not self.scopes or entry.scope in self.scopes)
+            and (not self.scopes or any(_is_within(entry.scope, s) for s in self.scopes))
             and (not self.kinds or (isinstance(value, Skip) and value.kind in self.kinds))
             and (self.shard is None or self.shard.holds(entry.model_class))
         )
@@ -50,8 +50,14 @@ def selected(entries: Iterable[Entry], wanted: Filter) -> tuple[Entry, ...]:
     """
     skips = [entry for entry in entries if entry.table == EXPORT_SKIPS]
     _require("class", wanted.model_classes, [entry.model_class for entry in skips])
-    _require("scope", map(str, wanted.scopes), [str(entry.scope) for entry in skips])
+    for scope in wanted.scopes:
+        if not any(_is_within(entry.scope, scope) for entry in skips):
+            raise NoEntryError(f"no entry is under the scope {scope} or one within it")
     return tuple(filter(wanted.holds, skips))
+
+
+def _is_within(scope: Scope, other: Scope) -> bool:
+    return other <= scope or other.covers(scope)
 
 
 def _require(what: str, names: Iterable[str], known: list[str]) -> None:

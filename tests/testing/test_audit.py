@@ -378,7 +378,14 @@ class TestFilters:
         ("wanted", "names"),
         [
             ({"model_classes": ("T5Model",)}, ["neuron T5Model", "neuron.dynamic T5Model"]),
-            ({"scopes": (Scope.parse("neuron"),)}, ["neuron T5Model", "neuron BertModel"]),
+            (
+                {"scopes": (Scope.parse("neuron.dynamic"),)},
+                ["neuron.dynamic MT5Model", "neuron.dynamic T5Model"],
+            ),
+            (
+                {"scopes": (Scope.parse("neuron"),), "model_classes": ("T5Model",)},
+                ["neuron T5Model", "neuron.dynamic T5Model"],
+            ),
             ({"kinds": ("wontfix",)}, ["neuron.dynamic T5Model"]),
             (
                 {"shard": Shard(1, 1), "model_classes": ("MT5Model",)},
@@ -400,7 +407,7 @@ class TestFilters:
         ("wanted", "told"),
         [
             (Filter(model_classes=("5Model",)), "no entry has the class '5Model'; nearest: T5"),
-            (Filter(scopes=(Scope.parse("neuron.static"),)), "has the scope 'neuron.static'"),
+            (Filter(scopes=(Scope.parse("neuron.static"),)), "under the scope neuron.static or"),
         ],
     )
     def test_one_that_names_nothing_is_an_error(

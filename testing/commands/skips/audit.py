@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=_scope,
         action="append",
         default=[],
-        help="entries of exactly this scope; repeatable",
+        help="under this scope and those within it; repeatable",
     )
     parser.add_argument(
         "--kind", action="append", default=[], choices=_kinds(), help="repeatable; default: all"
