@@ -1,4 +1,8 @@
-"""Reasons that refer to another entry: ``Same as `X`.``, the one place that says how."""
+"""Reasons that refer to another entry: the one place that says in which words.
+
+A reason refers to the entry of class X where it begins ``Same as `X`.``, ``Same op as `X`, …`` or
+``Same cause on the static path as `X`: …``: up to six words between, and any text after.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,7 @@ from typing import Final
 from testing.registry.skip_file import Entry
 from testing.scopes import Scope
 
-__all__ = ["FORMS", "holders", "is_full", "reference_of", "repointed"]
-
-FORMS: Final = "Same as `X`. / Same op as `X`, … / Same cause on the static path as `X`: …"
-"""The accepted forms, for messages: up to six words between, and any text after."""
+__all__ = ["holders", "is_full", "reference_of", "repointed"]
 
 _REFERENCE: Final = re.compile(r"Same(?: [^\s`.]+){0,6}? as `?(?P<name>[A-Z]\w*)`?(?!\w)")
 

@@ -307,6 +307,23 @@ class TestReferences:
         )
         assert (2, "circular-reference") not in lint_text(text)
 
+    def test_a_chain_to_other_cases_is_left_to_a_person(self) -> None:
+        text = self.entries(
+            '"neuron": {"CvtModel": "Same as `ViTModel`."},',
+            '"neuron.dynamic": {"ViTModel": "dies in trace"},',
+            '"neuron.static": {"BertModel": "Same as `CvtModel`."},',
+        )
+        assert lint_text(text) == [(4, "chained-reference")]
+        assert fixed(text) == text
+
+    def test_a_chain_that_ends_nowhere_is_found_twice(self) -> None:
+        text = self.entries(
+            '"all": {',
+            '"BertModel": "Same as `CvtModel`.",',
+            '"CvtModel": "Same as `ViTModel`."},',
+        )
+        assert lint_text(text) == [(3, "chained-reference"), (4, "dangling-reference")]
+
     def test_a_table_refers_to_itself_alone(self) -> None:
         text = (
             'EXPORT_SKIPS = {"onnx": {"CvtModel": "dies in trace"}}\n'

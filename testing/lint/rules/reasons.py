@@ -9,7 +9,7 @@ from testing.lint.file import LintedFile
 from testing.lint.rules import rule
 from testing.registry.edits import Repoint
 from testing.registry.problems import Code, Problem
-from testing.registry.references import FORMS, holders, is_full, reference_of
+from testing.registry.references import holders, is_full, reference_of
 from testing.registry.skip_file import Entry
 from testing.registry.spelling import known_classes, meant, nearest
 
@@ -55,38 +55,40 @@ def references(file: LintedFile) -> Iterator[Problem]:
 
 def _reference(entry: Entry, file: LintedFile) -> Iterator[Problem]:
     *way, last = _path(entry, file)
-    where = f"{entry.model_class} under {str(entry.scope)!r}"
     if not way:
-        yield _dangling(entry, file, where)
+        yield _dangling(entry, file)
     elif last in way:
         names = " -> ".join(step.model_class for step in [*way, last])
-        message = f"{where} goes round in a circle, {names}: say the cause in one of them"
+        message = f"{_where(entry)} goes round in a circle, {names}: say the cause in one of them"
         yield Problem(entry.line, CIRCULAR, message)
     elif len(way) > 1 or not is_full(last):
-        yield _chained(entry, way[1] if len(way) > 1 else last, last, where)
+        yield _chained(entry, [*way, last][1], last, file)
 
 
-def _dangling(entry: Entry, file: LintedFile, where: str) -> Problem:
+def _dangling(entry: Entry, file: LintedFile) -> Problem:
     name = reference_of(entry.reason) or ""
     near = nearest(name, _full_names(entry, file))
     # A misspelt name is mended first, and what refers to it afterwards.
     right = meant(name, known_classes().intersection(near))
     message = (
-        f"{where} refers to {name}, which has no entry of its own cause in {entry.table} under a "
-        f"scope that has a case in common{_hint(near)}"
+        f"{_where(entry)} refers to {name}, which has no entry of its own cause in {entry.table} "
+        f"under a scope with a case in common{_hint(near)}"
     )
     edit = Repoint(entry.place, name, right) if right else None
     return Problem(entry.line, DANGLING, message, near, edit)
 
 
-def _chained(entry: Entry, middle: Entry, last: Entry, where: str) -> Problem:
-    first = middle.model_class
-    message = f"{where} refers to {first}, which itself refers to another: accepted is {FORMS}"
-    if not is_full(last):
-        return Problem(entry.line, CHAINED, message)
-    message = f"{where} refers to {first}, which refers on: refer to {last.model_class} itself"
-    edit = Repoint(entry.place, first, last.model_class)
-    return Problem(entry.line, CHAINED, message, (last.model_class,), edit)
+def _chained(entry: Entry, middle: Entry, last: Entry, file: LintedFile) -> Problem:
+    first, name = middle.model_class, last.model_class
+    message = f"{_where(entry)} refers to {first}, which does not say the cause itself"
+    if name not in _full_names(entry, file):
+        return Problem(entry.line, CHAINED, f"{message}; say it in one of them")
+    edit = Repoint(entry.place, first, name)
+    return Problem(entry.line, CHAINED, f"{message}; refer to {name}", (name,), edit)
+
+
+def _where(entry: Entry) -> str:
+    return f"{entry.model_class} under {str(entry.scope)!r}"
 
 
 def _full_names(entry: Entry, file: LintedFile) -> set[str]:
