@@ -40,6 +40,9 @@ class Code(NamedTuple):
     number: str
     name: str
 
+    def __str__(self) -> str:
+        return f"{self.number} {self.name}"
+
 
 # Those with which a file cannot be trusted; the others are beside the rules in `testing.lint`.
 UNREADABLE: Final = Code("S001", "unreadable")
@@ -81,7 +84,7 @@ class SkipFileError(ValueError):
     """A file of skips that cannot be trusted; the message gives ``file:line`` of each problem."""
 
     def __init__(self, path: Path, problems: tuple[Problem, ...]) -> None:
-        lines = [f"{path}:{p.line}: {p.message} [{p.code.name}]" for p in problems]
+        lines = [f"{path}:{p.line}: {p.message} [{p.code}]" for p in problems]
         super().__init__("\n".join(lines))
         self.path = path
         self.problems = problems

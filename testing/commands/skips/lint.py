@@ -93,14 +93,17 @@ def _json(path: Path, problem: Problem) -> dict[str, Any]:
 
 def _line(path: Path, problem: Problem) -> str:
     mark = " [--fix]" if problem.edit is not None else ""
-    number, name = problem.code
-    return f"{path}:{problem.line}: {number} {name}: {problem.message}{mark}"
+    return f"{path}:{problem.line}: {problem.code}: {problem.message}{mark}"
 
 
 def _summary(path: Path, report: Report) -> str:
     mended = f"{report.mended} mended, " if report.mended else ""
     fixable = sum(problem.edit is not None for problem in report.problems)
     hint = f", {fixable} of them mended by --fix" if fixable else ""
-    findings = len(report.problems)
-    noun = "finding" if findings == 1 else "findings"
-    return f"{path}: {report.entries} entries, {mended}{findings or 'no'} {noun}{hint}"
+    entries = _counted(report.entries, "entry", "entries")
+    findings = _counted(len(report.problems), "finding", "findings")
+    return f"{path}: {entries}, {mended}{findings}{hint}"
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count or 'no'} {one if count == 1 else many}"
