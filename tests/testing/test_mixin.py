@@ -261,3 +261,14 @@ def test_collection_imports_neither_torch_nor_transformers(tmp_path: Path) -> No
     )
     assert ended.returncode == 0, ended.stderr
     assert "test_neuron_export_dynamic_BertForMaskedLM" in ended.stdout
+
+
+def test_a_class_that_nothing_can_run_is_skipped_with_the_reason() -> None:
+    """No finding about a backend: `BarkModel` has no forward."""
+
+    class BarkExportTest(ExportTesterMixin, unittest.TestCase):
+        all_model_classes = ("BarkModel",)
+
+    test = BarkExportTest("test_neuron_export_static_BarkModel")
+    with pytest.raises(unittest.SkipTest, match="BarkModel cannot be run: the class has no forward"):
+        test.subject("BarkModel")
