@@ -18,6 +18,7 @@ from exporters.base import BackendIncompatibleError, BackendUnavailableError
 from testing.cases import ExportCase
 from testing.journal import Journal
 from testing.registry import Entry, Registry
+from testing.registry.causes import recorded_cause
 from testing.results import CaseResult, Outcome
 from testing.settings import CaseRequest, RunSettings
 from testing.timeouts import DEFAULT_TIMEOUT
@@ -141,7 +142,24 @@ class Session:
         if is_incompatibility(result):
             # It is no finding about the model, so no entry expects it.
             return self._incompatible_with(planned, result.message or "", result)
-        return _judged(result, entry) if entry else result
+        return self._judged(result, entry) if entry else result
+
+    def _judged(self, result: CaseResult, entry: Entry) -> CaseResult:
+        """The result of a case that an entry skips: still needed, stale, or of another cause."""
+        told = dataclasses.replace(result, scope=str(entry.scope), reason=entry.reason)
+        if result.outcome is Outcome.PASSED:
+            return dataclasses.replace(told, outcome=Outcome.XPASSED)
+        if not result.outcome.is_failure:
+            return told
+        cause = recorded_cause(entry, self.registry.entries)
+        differences = "; ".join(cause.differences(result))
+        if not differences:
+            return dataclasses.replace(told, outcome=Outcome.XFAILED)
+        # What was written down excuses that and nothing else.
+        outcome = result.outcome if self.settings.strict_skips else Outcome.XFAILED
+        note = f"The entry names another cause: {differences}."
+        message = f"{result.message}\n{note}" if result.message else note
+        return dataclasses.replace(told, outcome=outcome, message=message)
 
     def _incompatible_with(
         self, planned: Planned, message: str, result: CaseResult | None = None
@@ -211,18 +229,6 @@ def _ended(planned: Planned, outcome: Outcome, **values: str | None) -> CaseResu
 
 def _skipped(planned: Planned, entry: Entry) -> CaseResult:
     return _ended(planned, Outcome.SKIPPED, scope=str(entry.scope), reason=entry.reason)
-
-
-def _judged(result: CaseResult, entry: Entry) -> CaseResult:
-    """The result of a case that an entry skips: still needed, or stale."""
-    outcome = result.outcome
-    if outcome.is_failure:
-        outcome = Outcome.XFAILED
-    elif outcome is Outcome.PASSED:
-        outcome = Outcome.XPASSED
-    return dataclasses.replace(
-        result, outcome=outcome, scope=str(entry.scope), reason=entry.reason
-    )
 
 
 def is_incompatibility(result: CaseResult) -> bool:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from testing.audit.causes import recorded_cause
 from testing.audit.journal import FILE_NAME, AttemptJournal, Key, digest_of
 from testing.audit.planning import Plan, Planner
 from testing.audit.record import Audit, now
@@ -18,6 +17,7 @@ from testing.audit.verdicts import judge
 from testing.coverage import declared
 from testing.registry import DEFAULT_PATH, Registry
 from testing.registry.audits import DEFAULT_AUDITS
+from testing.registry.causes import recorded_cause
 from testing.results import CaseResult
 from testing.settings import CaseRequest
 

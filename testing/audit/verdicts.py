@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from testing.audit.causes import Cause
 from testing.audit.journal import digest_of
 from testing.audit.narrowing import narrower
 from testing.audit.planning import Plan
 from testing.cases import ExportCase
 from testing.registry import Entry
+from testing.registry.causes import Cause
 from testing.reports.names import column_of
 from testing.reports.wording import headline
 from testing.results import CaseResult, Outcome

@@ -13,7 +13,6 @@ import exporters
 from testing import cli
 from testing.audit import markdown, text
 from testing.audit.auditing import AuditRequest, audit
-from testing.audit.causes import Cause, recorded_cause
 from testing.audit.errors import NoEntryError
 from testing.audit.journal import AttemptJournal, Key, digest_of
 from testing.audit.narrowing import narrower
@@ -24,6 +23,7 @@ from testing.audit.verdicts import Finding, Verdict
 from testing.cases import ExportCase
 from testing.registry import Registry, Tolerance
 from testing.registry.audits import Audits
+from testing.registry.causes import Cause, recorded_cause
 from testing.registry.skip_file import parse
 from testing.results import CaseResult, Outcome
 from testing.scopes import Scope

@@ -204,6 +204,20 @@ def test_run_skipped_tells_needed_from_stale(project: pytest.Pytester) -> None:
     }
 
 
+# B30, B39: an entry excuses the failure that it names.
+def test_a_failure_of_another_cause_than_the_entry_names_is_one(project: pytest.Pytester) -> None:
+    host(project, "YolosModel", "BertModel", "GPT2Model")
+    text = """EXPORT_SKIPS = {"neuron.static": {
+        "YolosModel": "aten::im2col kills the process", "BertModel": "dies in trace",
+        "GPT2Model": "drifts"}}"""
+    options = ["-k", "static", "--run-skipped", *NEURON, *with_skips(project, text)]
+    result = run(project, *options)
+    result.assert_outcomes(failed=3, deselected=9)
+    for told in ("stage compare, not export", "aten::upsample_bicubic2d, not aten::im2col"):
+        result.stdout.fnmatch_lines([f"*The entry names another cause: {told}."])
+    run(project, *options, "--no-strict-skips").assert_outcomes(xfailed=3, deselected=9)
+
+
 def test_stale_entries_fail_nothing_where_they_are_not_strict(project: pytest.Pytester) -> None:
     host(project, "CvtModel", "BertModel")
     text = 'EXPORT_SKIPS = {"neuron": {"CvtModel": "fixed since", "BertModel": "drifts"}}'

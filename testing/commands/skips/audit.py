@@ -10,7 +10,7 @@ from exporters import BACKENDS, get_backend
 from exporters.base import Selection
 from testing.commands.base import Status, UsageError, write, write_json
 from testing.commands.run_options import add_guard, add_run_options
-from testing.commands.skips.arguments import add_audits, add_file
+from testing.commands.skips.arguments import add_audits, add_file, shown
 from testing.scopes import Scope, ScopeError
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _request(options: argparse.Namespace) -> AuditRequest:
     from testing.coverage.declared import DEFAULT_TESTS
 
     return AuditRequest(
-        skips=options.skips,
+        skips=shown(options.skips),
         wanted=Filter(
             model_classes=tuple(options.model_classes),
             scopes=tuple(options.scope),

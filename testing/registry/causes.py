@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from testing.registry import Entry, Skip
+from testing.registry.entries import Skip
 from testing.registry.references import holders, reference_of
+from testing.registry.skip_file import Entry
 from testing.results import CaseResult, Outcome
 
 __all__ = ["Cause", "recorded_cause", "stages_named"]
