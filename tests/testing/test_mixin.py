@@ -270,5 +270,5 @@ def test_a_class_that_nothing_can_run_is_skipped_with_the_reason() -> None:
         all_model_classes = ("BarkModel",)
 
     test = BarkExportTest("test_neuron_export_static_BarkModel")
-    with pytest.raises(unittest.SkipTest, match="BarkModel cannot be run: the class has no forward"):
+    with pytest.raises(unittest.SkipTest, match="cannot be run: the class has no forward"):
         test.subject("BarkModel")
