@@ -62,6 +62,75 @@ _SMALL_OCR: Final[Mapping[str, Any]] = {
     "head_out_channels": 64,
     "backbone_config": {"scale": 0.25},
 }
+
+
+# The rows of its stages: kernel, channels in and out, stride, and whether channels are weighed.
+def _lcnet_v4(stride: int | list[int]) -> Mapping[str, Any]:
+    """A table of stages an eighth as wide; `stride` is that of the later ones."""
+    return {
+        "stem_channels": [3, 8, 16],
+        "block_configs": [
+            [[3, 16, 16, 1, True]],
+            [[3, 16, 16, stride if isinstance(stride, int) else 1, False]],
+            [[3, 16, 32, stride, False], [3, 32, 32, 1, True]],
+            [[3, 32, 64, stride, False], [3, 64, 64, 1, True]],
+        ],
+    }
+
+
+def _maps_of_lcnet_v4(**sizes: Any) -> Change:
+    """Of a detector, which doubles each map's size to that of the one before."""
+    backbone = {**_lcnet_v4(2), "out_indices": [1, 2, 3, 4], "out_features": None}
+    return Change(_MAPS_OF_LCNET, {"backbone_config": backbone, **sizes})
+
+
+_MAPS_OF_LCNET: Final = "its backbone's widths are a table, and it reads four maps"
+_LCNET_V4: Final = Change("its widths are a table", _lcnet_v4([2, 1]))
+_LCNET_V4_READER: Final = Change(
+    "its backbone's widths are a table; its vocabulary",
+    {"head_out_channels": 64, "backbone_config": _LCNET_V4.config},
+)
+_RATIOS: Final = (("long", 7), ("mid", 5), ("short", 3))
+# Kernel, stride and padding, as checkpoints have them; the classes leave them open.
+_LONG_KERNELS: Final[Mapping[str, Any]] = {
+    "reduce_channel": [1, 1, 0],
+    "return_channel": [1, 1, 0],
+    **{
+        f"vertical_long_to_small_conv_{ratio}ratio": [[size, 1], [1, 1], [size // 2, 0]]
+        for ratio, size in _RATIOS
+    },
+    **{
+        f"horizontal_small_to_long_conv_{ratio}ratio": [[1, size], [1, 1], [0, size // 2]]
+        for ratio, size in _RATIOS
+    },
+    **{
+        f"symmetric_conv_long_{ratio}ratio": [[size, size], [1, 1], [size // 2] * 2]
+        for ratio, size in _RATIOS
+    },
+}
+_LONG_KERNELED: Final[Mapping[str, Any]] = {
+    "neck_out_channels": 64,
+    "scale_factor_list": [1, 2, 4, 8],
+    "kernel_list": [3, 2, 2],
+    "intraclass_block_config": _LONG_KERNELS,
+}
+_UVDOC_BACKBONE: Final[Mapping[str, Any]] = {
+    "resnet_head": [[3, 8], [8, 8]],
+    "resnet_configs": [
+        [[8, 8, 1, False], [8, 8, 3, False]],
+        [[8, 16, 1, True], [16, 16, 3, False]],
+        [[16, 32, 1, True], [32, 32, 3, False]],
+    ],
+    "stage_configs": [
+        [[32, 1]],
+        [[32, 2]],
+        [[32, 5]],
+        [[32, 8], [32, 3], [32, 2]],
+        [[32, 12], [32, 7], [32, 4]],
+        [[32, 18], [32, 12], [32, 6]],
+    ],
+}
+_UVDOC: Final = "its widths are tables of convolutions within stages"
 _WINDOW_OF_PATCHES: Final = Change("a window is of whole merged patches", {"window_size": 112})
 _QUARTER: Final = Change("its widths are a table scaled by this number", {"scale": 0.25})
 _SAM2_SIZES: Final = "widths by stage and sizes of maps are listed, and a block has its own index"
@@ -220,7 +289,16 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
     },
     "pp_lcnet": (_QUARTER,),
     "pp_lcnet_v3": (_QUARTER,),
-    "pp_lcnet_v4": (_QUARTER,),
+    "pp_lcnet_v4": (_LCNET_V4,),
+    "pp_ocrv5_server_det": (
+        Change("kernels of its neck, and scales of its maps, have no default", _LONG_KERNELED),
+    ),
+    "pp_ocrv6_medium_det": (_maps_of_lcnet_v4(**_LONG_KERNELED),),
+    "pp_ocrv6_small_det": (
+        _maps_of_lcnet_v4(neck_out_channels=32, layer_list_out_channels=[16, 16, 32, 64]),
+    ),
+    "pp_ocrv6_small_rec": (_LCNET_V4_READER,),
+    "pp_ocrv6_tiny_rec": (_LCNET_V4_READER,),
     "pp_ocrv5_mobile_rec": (Change("its vocabulary, and widths scaled by a number", _SMALL_OCR),),
     "pp_doclayout_v2": (
         Change(
@@ -262,6 +340,17 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
             },
         ),
     ),
+    "uvdoc": (
+        Change(
+            _UVDOC,
+            {
+                "backbone_config": {**_UVDOC_BACKBONE, "out_indices": [1, 2, 3, 4, 5, 6]},
+                "bridge_connector": [32, 32],
+                "out_point_positions2D": [[32, 8], [8, 2]],
+            },
+        ),
+    ),
+    "uvdoc_backbone": (Change(_UVDOC, _UVDOC_BACKBONE),),
     "vitmatte": (
         Change(
             "the head states the width of the backbone",
@@ -408,13 +497,11 @@ INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
     },
     "minicpm_ocr_vision": _MINICPM_INPUTS,
     "minicpmv4_7_vision": _MINICPM_INPUTS,
+    "pp_ocrv5_mobile_rec": {"pixel_values": lambda forward: floats((3, 96, 128))},
     **{
-        kind: {"pixel_values": lambda forward: floats((3, 96, 128))}
-        for kind in (
-            "pp_ocrv5_mobile_rec",
-            "pp_ocrv6_small_rec",
-            "pp_ocrv6_tiny_rec",
-        )
+        # Which its backbone and a pool make one row.
+        kind: {"pixel_values": lambda forward: floats((3, 48, 128))}
+        for kind in ("pp_ocrv6_small_rec", "pp_ocrv6_tiny_rec")
     },
     "sam3_tracker": _SAM_INPUTS,
     "hiera": {"noise": _noise_of_mask_units},
@@ -468,9 +555,7 @@ INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
     },
 }
 
-LARGE: Final[Mapping[str, str]] = {
-    "UVDocBackbone": "7.7M parameters: its widths are tables of convolutions within stages",
-}
+LARGE: Final[Mapping[str, str]] = {}
 
 _TAKES_A_SESSION: Final = (
     "the forward takes a session, a Python object with the frames and what was made of them"
