@@ -62,11 +62,14 @@ def _audit(request: PatchRequest, options: argparse.Namespace) -> Status:
         found = auditing.audit_patches(request, _inspect, execute)
     except AuditError as error:
         raise UsageError(str(error)) from error
+    unused = auditing.unused(request, found)
     if options.json:
-        write_json({"versions": versions_here(), "models": report.audited_json(found)})
+        models = report.audited_json(found)
+        write_json({"versions": versions_here(), "unused": unused, "models": models})
     else:
-        write(report.audited(found))
-    return Status.FINDINGS if any(one.is_finding for one in found) else Status.WELL
+        write(report.audited(found, unused))
+    has_findings = bool(unused) or any(one.is_finding for one in found)
+    return Status.FINDINGS if has_findings else Status.WELL
 
 
 def _inspect(

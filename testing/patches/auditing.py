@@ -27,7 +27,15 @@ from testing.results import CaseResult
 from testing.settings import CaseRequest
 from testing.shards import Shard
 
-__all__ = ["Inspect", "PatchRequest", "PatchVerdict", "PatchedModel", "audit_patches", "chosen"]
+__all__ = [
+    "Inspect",
+    "PatchRequest",
+    "PatchVerdict",
+    "PatchedModel",
+    "audit_patches",
+    "chosen",
+    "unused",
+]
 
 Inspect = Callable[[str, str, str, "str | None", float], Inspection]
 """Applies a patch in a child: backend, patch, model class, runtime, limit in seconds."""
@@ -137,6 +145,14 @@ def audit_patches(
     results = _results(request, [r for found in requests.values() for r in found], execute)
     judged = (_judged(p, inspections[p], requests.get(p, ()), results) for p in pairs)
     return tuple(found for found in judged if found is not None)
+
+
+def unused(request: PatchRequest, found: Iterable[PatchedModel]) -> tuple[str, ...]:
+    """The patches that no model was found for, where all of theirs were asked about."""
+    if request.model_classes or request.shard:
+        return ()
+    used = {one.patch for one in found}
+    return tuple(patch.name for _, patch, _ in chosen(request) if patch.name not in used)
 
 
 def _is_meant(request: PatchRequest, model_class: str) -> bool:

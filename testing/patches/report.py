@@ -34,8 +34,13 @@ def listed_json(patches: _Listed) -> list[dict[str, Any]]:
     ]
 
 
-def audited(found: Sequence[PatchedModel]) -> str:
-    """A line for each model, what asks for an edit first, and totals."""
+def audited(found: Sequence[PatchedModel], unused: Sequence[str] = ()) -> str:
+    """A line for each model, what asks for an edit first, and totals.
+
+    Args:
+        found: What was found of each patch and model.
+        unused: Patches that no model needs.
+    """
     order = list(PatchVerdict)
     lines = [
         line
@@ -45,7 +50,8 @@ def audited(found: Sequence[PatchedModel]) -> str:
     counts = {verdict: sum(one.verdict is verdict for one in found) for verdict in order}
     told = ", ".join(f"{count} {verdict.value}" for verdict, count in counts.items() if count)
     changing = sum(not one.inspection.is_inert for one in found)
-    return "\n".join([*lines, f"{told or 'no model'}; {changing or 'none'} not inert"])
+    idle = [f"{name}: no model has anything to patch; remove it" for name in unused]
+    return "\n".join([*idle, *lines, f"{told or 'no model'}; {changing or 'none'} not inert"])
 
 
 def audited_json(found: Iterable[PatchedModel]) -> list[dict[str, Any]]:

@@ -93,6 +93,7 @@ class _Inputs:
 
 class Host(unittest.TestCase):
     log: list[str] = []
+    export_seed = 0
 
     @classmethod
     def setUpClass(cls) -> None:
@@ -121,6 +122,13 @@ class Host(unittest.TestCase):
         model = FaultyModel()
         model.named = model_class
         return Subject(model, _Inputs())
+
+
+class Seeded(Host):
+    def subject(self, model_class: str) -> Subject:
+        if self.export_seed % 2:
+            raise ValueError(f"bad under seed {self.export_seed}")
+        return super().subject(model_class)
 
 
 class SetUpRaises(Host):

@@ -14,14 +14,16 @@ from testing import cli
 from testing.audit import markdown, text
 from testing.audit.auditing import AuditRequest, audit
 from testing.audit.errors import NoEntryError
-from testing.audit.journal import AttemptJournal, Key, digest_of
+from testing.audit.journal import AttemptJournal, Key, digest_of, versions_here
 from testing.audit.narrowing import narrower
+from testing.audit.pruning import prune
 from testing.audit.record import Audit
 from testing.audit.selection import Filter, selected
 from testing.audit.settings import AuditSettings
 from testing.audit.verdicts import Finding, Verdict
 from testing.cases import ExportCase
-from testing.registry import Registry, Tolerance
+from testing.lint import Linter
+from testing.registry import Registry, SkipFileError, Tolerance
 from testing.registry.audits import Audits
 from testing.registry.causes import Cause, recorded_cause
 from testing.registry.skip_file import parse
@@ -530,6 +532,34 @@ class TestTelling:
         assert r"a \| b" in rows[1]
         assert "\x1b" not in told
         assert "<details><summary>Needed, and not run</summary>" in told
+
+
+def test_what_it_finds_stale_is_what_prune_takes_out(bench: Bench) -> None:
+    bench.endings["YolosModel"] = always(DIED)
+    bench.endings["T5Model"] = lambda r: DRIFTED if r.seed % 2 else PASSED
+    bench.endings["ViTModel"] = lambda r: DRIFTED if r.case.dynamic else PASSED
+    bench.audit("""{
+    "neuron": {
+        "BertModel": "Same as `CvtModel`.",
+        "CvtModel": "dies in trace",
+        "T5Model": "drifts",
+        "ViTModel": "drifts",
+        "YolosModel": "SIGSEGV",
+    },
+    "neuron.exactness": {"GPT2Model": "drifts"},
+}""")
+    found = prune(bench.skips, Audits.read(bench.directory), versions_here())
+    left = [entry.model_class for entry in parse(bench.skips, found.after).entries]
+    assert left == ["T5Model", "ViTModel", "YolosModel"]
+    assert Linter.of(bench.skips).lint(found.after).problems == ()
+
+
+def test_a_file_with_an_invisible_character_is_refused(bench: Bench) -> None:
+    # B40
+    bench.write('{"neuron": {"BertModel\u200b": "drifts"}}')
+    with pytest.raises(SkipFileError, match=r"skips\.py:1: 'BertModel\\u200b' is no name"):
+        bench.audit()
+    assert bench.requests == []
 
 
 class TestCommand:

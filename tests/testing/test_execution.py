@@ -171,6 +171,13 @@ def test_python_faults_become_results_with_their_stage(
     assert (result.message or "").startswith(words or "")
 
 
+@pytest.mark.parametrize(("seed", "outcome"), [(0, Outcome.PASSED), (1, Outcome.FAILED)])
+def test_a_test_has_the_seed_of_its_case(seed: int, outcome: Outcome) -> None:
+    result = runner.execute(request(test_class="Seeded", isolate="never", seed=seed))
+
+    assert result.outcome is outcome
+
+
 def test_fault_of_the_fixtures_is_added_to_that_of_the_model() -> None:
     result = runner.execute(request("Raises", "TearDownRaises", isolate="never"))
 

@@ -18,7 +18,13 @@ from testing import cli
 from testing.isolation import ChildError, ChildReport, Ending
 from testing.patches import inspecting, report
 from testing.patches.applicable import models_of
-from testing.patches.auditing import PatchedModel, PatchRequest, PatchVerdict, audit_patches
+from testing.patches.auditing import (
+    PatchedModel,
+    PatchRequest,
+    PatchVerdict,
+    audit_patches,
+    unused,
+)
 from testing.patches.inspecting import Inspection, inspection_of
 from testing.results import CaseResult, Outcome
 from testing.settings import CaseRequest
@@ -138,6 +144,13 @@ class TestVerdicts:
     def test_a_model_that_has_nothing_to_patch_is_left_out(self, bench: Bench) -> None:
         bench.inspection = Inspection()
         assert bench.audit() == ()
+
+    def test_a_patch_without_any_model_is_a_finding(self, bench: Bench) -> None:
+        request = PatchRequest(patches=("yolos",))
+        assert unused(request, bench.audit()) == ()
+        assert unused(request, ()) == ("yolos",)
+        assert unused(PatchRequest(model_classes=("CvtModel",)), ()) == ()
+        assert report.audited((), ("yolos",)).startswith("yolos: no model has anything to patch")
 
     def test_what_cannot_be_built_or_run_is_not_run(
         self, bench: Bench, monkeypatch: pytest.MonkeyPatch
