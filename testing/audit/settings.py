@@ -35,6 +35,7 @@ class AuditSettings:
     @property
     def run(self) -> RunSettings:
         """As the cases are told; whatever the backend, each has a process of its own."""
+        # `lowerings` goes the same way as soon as a run can be told of them.
         return RunSettings(
             neuron_runtime=self.neuron_runtime,
             trace_patches=self.trace_patches,
