@@ -55,8 +55,8 @@ class PatchVerdict(str, Enum):
 
     @property
     def is_finding(self) -> bool:
-        """Whether somebody has to edit the patch."""
-        return self not in (PatchVerdict.NEEDED, PatchVerdict.NOT_RUN)
+        """Whether somebody has to look at the patch, whatever is true of other models."""
+        return self in (PatchVerdict.FLAKY, PatchVerdict.TARGET_MISSING)
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class PatchedModel:
 
     @property
     def is_finding(self) -> bool:
-        """Whether somebody has to edit the patch."""
+        """Whether somebody has to look at the patch."""
         return self.verdict.is_finding or not self.inspection.is_inert
 
 
@@ -148,11 +148,23 @@ def audit_patches(
 
 
 def unused(request: PatchRequest, found: Iterable[PatchedModel]) -> tuple[str, ...]:
-    """The patches that no model was found for, where all of theirs were asked about."""
-    if request.model_classes or request.shard:
-        return ()
-    used = {one.patch for one in found}
-    return tuple(patch.name for _, patch, _ in chosen(request) if patch.name not in used)
+    """The patches that no model needs of those that were asked about.
+
+    A patch of any model may meet some that need none: the part that it changes is there, and
+    their forward does not use it.
+    """
+    verdicts: dict[str, set[PatchVerdict]] = {}
+    for one in found:
+        verdicts.setdefault(one.patch, set()).add(one.verdict)
+    is_whole = not (request.model_classes or request.shard)
+    names = [patch.name for _, patch, _ in chosen(request)]
+    return tuple(name for name in names if _is_idle(verdicts.get(name, set()), is_whole))
+
+
+def _is_idle(verdicts: set[PatchVerdict], is_whole: bool) -> bool:
+    """Whether a patch does nothing for any model; where none was found, all must be known."""
+    proven = verdicts - {PatchVerdict.NOT_RUN}
+    return proven == {PatchVerdict.NOT_NEEDED} or (is_whole and not verdicts)
 
 
 def _is_meant(request: PatchRequest, model_class: str) -> bool:

@@ -50,7 +50,7 @@ def audited(found: Sequence[PatchedModel], unused: Sequence[str] = ()) -> str:
     counts = {verdict: sum(one.verdict is verdict for one in found) for verdict in order}
     told = ", ".join(f"{count} {verdict.value}" for verdict, count in counts.items() if count)
     changing = sum(not one.inspection.is_inert for one in found)
-    idle = [f"{name}: no model has anything to patch; remove it" for name in unused]
+    idle = [f"{name}: no model needs it" for name in unused]
     return "\n".join([*idle, *lines, f"{told or 'no model'}; {changing or 'none'} not inert"])
 
 

@@ -126,7 +126,16 @@ class TestVerdicts:
     def test_what_passes_without_it_does_not(self, bench: Bench) -> None:
         bench.ending = lambda request: {"outcome": Outcome.PASSED}
         assert bench.only().verdict is PatchVerdict.NOT_NEEDED
-        assert bench.only().is_finding
+
+    def test_a_patch_that_no_model_needs_is_a_finding(self, bench: Bench) -> None:
+        request = PatchRequest(patches=("yolos",), model_classes=("YolosModel",))
+        bench.ending = lambda request: {"outcome": Outcome.PASSED}
+        without = bench.audit()
+        assert unused(request, without) == ("yolos",)
+        needing = PatchedModel("neuron", "yolos", "A", PatchVerdict.NEEDED, "", INERT)
+        assert unused(request, [*without, needing]) == ()
+        unknown = PatchedModel("neuron", "yolos", "A", PatchVerdict.NOT_RUN, "", INERT)
+        assert unused(request, [unknown]) == ()
 
     def test_what_passes_once_is_flaky(self, bench: Bench) -> None:
         bench.ending = lambda r: DIED if r.seed else {"outcome": Outcome.PASSED}
@@ -150,7 +159,7 @@ class TestVerdicts:
         assert unused(request, bench.audit()) == ()
         assert unused(request, ()) == ("yolos",)
         assert unused(PatchRequest(model_classes=("CvtModel",)), ()) == ()
-        assert report.audited((), ("yolos",)).startswith("yolos: no model has anything to patch")
+        assert report.audited((), ("yolos",)).startswith("yolos: no model needs it")
 
     def test_what_cannot_be_built_or_run_is_not_run(
         self, bench: Bench, monkeypatch: pytest.MonkeyPatch
@@ -252,8 +261,8 @@ class TestCommand:
         )
         lines = report.audited([*made, changing]).splitlines()
         assert [line for line in lines if line.startswith("p ")] == [
-            "p B: not needed",
             "p C: needed",
+            "p B: not needed",
             "p A: needed",
         ]
         assert lines[-1] == "1 not needed, 2 needed; 1 not inert"
