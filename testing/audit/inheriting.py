@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -51,16 +52,18 @@ def succession(entries: Sequence[Entry], removed: Sequence[Entry]) -> Succession
 def inherited(before: Contents, text: str, heirs: Mapping[Entry, Entry]) -> str:
     """`text`, each heir with the reason of the entry that it follows, as that was written.
 
+    What the heir itself told beside the reference stays, behind it.
+
     Args:
         before: The file with all of its entries.
         text: The text without those that go.
         heirs: For each heir whose reason it takes over.
     """
     for heir, full in heirs.items():
-        reason = _reason_at(before.text, full)
+        reason = _reason_at(before.text, full).of(before.text)
         after = parse(before.path, text.encode("utf-8")).entries
         place = next(entry for entry in after if _is_same(entry, heir))
-        text = _replaced(text, _reason_at(text, place), reason.of(before.text))
+        text = _replaced(text, _reason_at(text, place), reason, _own_words(heir))
     return text
 
 
@@ -88,6 +91,12 @@ def _can_stand_in(
 ) -> bool:
     gives_it = other.reason == full.reason or heirs.get(other) == full
     return gives_it and other != entry and other in holders(entry, other.model_class, left)
+
+
+def _own_words(heir: Entry) -> str:
+    """What a reason says beside the reference: ``in its neck`` of ``Same as `X`, in its neck``."""
+    _, _, rest = heir.reason.partition(reference_of(heir.reason) or heir.reason)
+    return rest.lstrip("`.,:; ")
 
 
 def _is_same(one: Entry, other: Entry) -> bool:
@@ -151,10 +160,22 @@ def _offset_of_place(text: str, entry: Entry) -> int:
     return sum(len(one) + 1 for one in lines[: entry.line - 1]) + entry.column
 
 
-def _replaced(text: str, span: _Span, reason: str) -> str:
+def _replaced(text: str, span: _Span, reason: str, own_words: str) -> str:
+    """`text` with another reason at a place.
+
+    Args:
+        text: The text.
+        span: Where the reason stands.
+        reason: String literals, as they are written.
+        own_words: What follows them, in a literal of its own.
+    """
     head, tail = text[: span.start], text[span.end :]
+    line = head.rpartition("\n")[2]
+    indent = line[: len(line) - len(line.lstrip())]
+    inner = indent if line == indent else f"{indent}    "
+    if own_words:
+        reason = f"{reason}\n{inner}{json.dumps(f' {own_words}', ensure_ascii=False)}"
     if "\n" in reason and not head.rstrip().endswith("("):
         # Strings on several lines are one only within parentheses.
-        indent = " " * (len(line := head.rpartition("\n")[2]) - len(line.lstrip()))
-        reason = f"(\n{indent}    {reason}\n{indent})"
+        reason = f"(\n{inner}{reason}\n{indent})"
     return head + reason + tail

@@ -14,7 +14,7 @@ from testing import cli
 from testing.audit import pruning
 from testing.audit.errors import AuditError, NoAuditError, OtherVersionsError
 from testing.audit.pruning import Pruning, prune
-from testing.registry import SkipFileError
+from testing.registry import DEFAULT_PATH, Entry, Registry, SkipFileError
 from testing.registry.audits import Audits
 from testing.registry.saving import SaveError
 
@@ -137,6 +137,21 @@ class TestWhatGoes:
         assert bench.path.read_bytes() == found.after
 
 
+@pytest.mark.parametrize("entry", Registry.load().entries, ids=lambda entry: entry.model_class)
+def test_of_the_shipped_file_only_the_lines_of_an_entry_go(bench: Bench, entry: Entry) -> None:
+    shipped = DEFAULT_PATH.read_text(encoding="utf-8")
+    bench.write(shipped)
+    bench.found(f"{entry.scope} {entry.model_class}")
+    found = bench.prune()
+    assert found.removed == (entry,)
+    kept = iter(shipped.splitlines())
+    if not (found.succession.heirs or found.succession.repointed):
+        # What is left are lines of the file, in its order.
+        assert all(line in kept for line in found.after.decode().splitlines())
+    gone = len(shipped.splitlines()) - len(found.after.decode().splitlines())
+    assert gone >= entry.end_line - entry.line + 1
+
+
 def skips(*lines: str) -> str:
     body = "".join(f"        {line}\n" for line in lines)
     return f'EXPORT_SKIPS = {{\n    "neuron": {{\n{body}    }},\n}}\n'
@@ -162,6 +177,17 @@ class TestReferences:
         bench.write(skips('"AModel": "Same as `CModel`.",', *full))
         bench.found("neuron CModel")
         assert bench.after() == skips('"AModel": (', *full[1:])
+
+    def test_what_a_reference_told_of_its_own_class_stays(self, bench: Bench) -> None:
+        words = 'Same cause on the static path as `CModel`: \\"neck\\" (modeling_a.py:7).'
+        bench.write(skips(f'"AModel": "{words}",', '"CModel": "aten::foo dies.",'))
+        bench.found("neuron CModel")
+        assert bench.after() == skips(
+            '"AModel": (',
+            '    "aten::foo dies."',
+            '    " \\"neck\\" (modeling_a.py:7)."',
+            "),",
+        )
 
     def test_one_that_has_the_same_reason_is_referred_to(self, bench: Bench) -> None:
         bench.write(
