@@ -150,9 +150,7 @@ class _Examiner:
             busy=_in_order(self.traced, set(unused) - idle),
             withheld=self.withheld(),
             leaves=len(floats),
-            constant=_where(
-                floats, lambda leaf: float(leaf.double().std(correction=0)) < NEAR_CONSTANT
-            ),
+            constant=_where(floats, _is_near_constant),
             infinite=self.infinite(floats),
             unsteady=tuple(
                 path
