@@ -10,6 +10,7 @@ each entry says why.
 - `UNUSED`: inputs that it takes but that reach no output.
 - `INFINITE`: outputs in which a model marks what is not there by an infinity.
 - `LARGE`: models beyond the limits of a tiny one, with the figure.
+- `UNINITIALISED`: classes whose own initialisation raises, which no loaded checkpoint runs.
 - `IMPOSSIBLE`: classes that nothing here can run.
 """
 
@@ -37,6 +38,7 @@ __all__ = [
     "INPUTS",
     "LARGE",
     "OMITTED",
+    "UNINITIALISED",
     "UNUSED",
     "Change",
     "changes_of",
@@ -45,6 +47,7 @@ __all__ = [
     "large",
     "omitted_of",
     "rules_of",
+    "uninitialised",
     "unused_of",
 ]
 
@@ -82,6 +85,7 @@ UNUSED: Final[Mapping[str, Mapping[str, str]]] = _merged("UNUSED")
 INFINITE: Final[Mapping[str, Mapping[str, str]]] = _merged("INFINITE")
 INPUTS: Final[Mapping[str, Mapping[str, Any]]] = _merged("INPUTS")
 LARGE: Final[Mapping[str, str]] = _merged("LARGE")
+UNINITIALISED: Final[Mapping[str, str]] = _merged("UNINITIALISED")
 IMPOSSIBLE: Final[Mapping[str, str]] = _merged("IMPOSSIBLE")
 
 
@@ -113,6 +117,11 @@ def rules_of(model_type: str, model_class: str) -> Mapping[str, Any]:
 def large(model_type: str, model_class: str) -> str | None:
     """Why a model is beyond the limits of size or time, with the figure; None where it is not."""
     return LARGE.get(model_class) or LARGE.get(model_type)
+
+
+def uninitialised(model_type: str, model_class: str) -> str | None:
+    """Why a class is built without its own initialisation; None where it is built with it."""
+    return UNINITIALISED.get(model_class) or UNINITIALISED.get(model_type)
 
 
 def impossible(model_type: str, model_class: str) -> str | None:

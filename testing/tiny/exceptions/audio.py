@@ -173,7 +173,14 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
     "xcodec": (Change("the sum of two widths, which it computes", {"codebook_dim": None}),),
 }
 
+_ONE_LENGTH: Final = {
+    "attention_mask": "it hears sounds of one length; a mask goes to attention as it is"
+}
+
 OMITTED: Final[Mapping[str, Mapping[str, str]]] = {
+    **dict.fromkeys(
+        ("moss_transcribe_diarize_audio", "qwen2_audio_encoder", "voxtral_encoder"), _ONE_LENGTH
+    ),
     "MusicgenForConditionalGeneration": {
         "input_values": "codes are made of a sound only where no decoder_input_ids are given",
         "padding_mask": "of the sound in place of decoder_input_ids",
@@ -189,9 +196,6 @@ OMITTED: Final[Mapping[str, Mapping[str, str]]] = {
         "input_features": "another name for what a spectrogram encoder hears; this hears waveforms"
     },
     "Wav2Vec2ForMaskedLM": {"attention_mask": "its forward takes it and does not pass it on"},
-    "voxtral_encoder": {
-        "attention_mask": "it hears sounds of one length; a mask goes to attention as it is"
-    },
     "whisper": {"attention_mask": "of features it is read by SpecAugment only, while training"},
 }
 

@@ -22,12 +22,14 @@ def _channels(forward: Any) -> Domain:
 
 _STEPS: Final = 8
 _IS_4: Final = version("transformers").startswith("4.")
-_NO_CACHE: Final = Change(
-    "use_cache=False: before transformers 5 the decoder of FSMT makes its cache from "
-    "self.config, which it has not",
-    {"use_cache": False},
-    tames=True,
-)
+_FSMT_MASK: Final = "read where use_cache is off alone, which is on"
+_FSMT_4: Final = {
+    "decoder_input_ids": (
+        "given them, its decoder makes a cache from self.config, which it has not"
+        " (modeling_fsmt.py:653); without, it shifts the encoder's and makes no cache"
+    ),
+    "decoder_attention_mask": "of decoder_input_ids",
+}
 _BERT: Final = {"model_type": "bert"}
 
 CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
@@ -58,7 +60,6 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
             },
         ),
     ),
-    "fsmt": (_NO_CACHE,) if _IS_4 else (),
     "longt5": (
         Change(
             "neighbours within the length of the text, else it masks nothing",
@@ -79,9 +80,7 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
 }
 
 OMITTED: Final[Mapping[str, Mapping[str, str]]] = {
-    "fsmt": {}
-    if _IS_4
-    else {"decoder_attention_mask": "read where use_cache is off alone, which is on"},
+    "fsmt": _FSMT_4 if _IS_4 else {"decoder_attention_mask": _FSMT_MASK},
 }
 
 UNUSED: Final[Mapping[str, Mapping[str, str]]] = {}

@@ -256,7 +256,8 @@ LARGE: Final[Mapping[str, str]] = {}
 
 IMPOSSIBLE: Final[Mapping[str, str]] = {
     "Speech2Text2ForCausalLM": (
-        "its initialisation reads `weight` of an embedding that has only `weights`"
+        "the weights of its positions are made by make_weights alone, which nothing calls before"
+        " the forward reads them (modeling_speech_to_text_2.py:88)"
     ),
     "transfo-xl": (
         "its forward calls `type_as(dtype=…)`, which has no such argument "

@@ -12,7 +12,16 @@ from testing.inputs.domains import Domain, Kind
 from testing.tiny.exceptions.change import Change
 from testing.tiny.features import floats
 
-__all__ = ["CHANGES", "IMPOSSIBLE", "INPUTS", "LARGE", "OMITTED", "UNUSED"]
+__all__ = [
+    "CHANGES",
+    "IMPOSSIBLE",
+    "INFINITE",
+    "INPUTS",
+    "LARGE",
+    "OMITTED",
+    "UNINITIALISED",
+    "UNUSED",
+]
 
 _FOUR_STAGES: Final = Change(
     "the segmentation head takes four stages",
@@ -43,6 +52,8 @@ _SAM2_VISION: Final[Mapping[str, Any]] = {
 _REPVIT: Final[Mapping[str, Any]] = {
     "model_type": "timm_wrapper",
     "architecture": "repvit_m1",
+    # Without it the class counts labels with None.
+    "num_classes": 2,
     "model_args": {
         "in_chans": 3,
         "features_only": True,
@@ -240,12 +251,6 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
     ),
     "deta": (
         Change("a group norm of 32 groups has several numbers of one pixel", {"d_model": 64}),
-        Change(
-            "with two stages DetaForObjectDetection returns infinite proposals, and DetaModel asks"
-            " for class heads that only the other has",
-            {"two_stage": False},
-            tames=True,
-        ),
     ),
     "donut-swin": (_SWIN_WINDOW,),
     "edgetam": (
@@ -351,6 +356,15 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
         ),
     ),
     "uvdoc_backbone": (Change(_UVDOC, _UVDOC_BACKBONE),),
+    "vit_hybrid": (
+        Change(
+            "channels and size of its backbone's map are listed, and its group norms divide them",
+            {
+                "backbone_featmap_shape": [1, 32, 4, 4],
+                "backbone_config": {"num_groups": 2, "hidden_sizes": [8, 16, 32, 64]},
+            },
+        ),
+    ),
     "vitmatte": (
         Change(
             "the head states the width of the backbone",
@@ -467,7 +481,26 @@ UNUSED: Final[Mapping[str, Mapping[str, str]]] = {
     "oneformer": {"pixel_mask": _MASK_OF_ONES},
 }
 
+INFINITE: Final[Mapping[str, Mapping[str, str]]] = {
+    "DetaForObjectDetection": {
+        name: "a proposal for padding, or too near an edge, is infinite (modeling_deta.py:1570)"
+        for name in ("enc_outputs_coord_logits", "output_proposals")
+    },
+}
+
+UNINITIALISED: Final[Mapping[str, str]] = {
+    "vit_hybrid": (
+        "modeling_vit_hybrid.py:515 sets a mask token to zero that it has not; with weights of a"
+        " checkpoint that line is never reached"
+    ),
+}
+
 INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
+    # Before it suppresses overlaps, it chooses a thousand of what it sees.
+    "DetaForObjectDetection": {
+        "pixel_values": lambda forward: floats((3, 224, 224), mask="pixel_mask"),
+        "pixel_mask": lambda forward: Domain(Kind.AREA, (224, 224), shortest=28),
+    },
     "depth_pro": {
         # Scaled by a quarter, the image is one patch.
         "pixel_values": lambda forward: floats((3, 128, 128)),
@@ -567,9 +600,9 @@ IMPOSSIBLE: Final[Mapping[str, str]] = {
     "Sam2VideoModel": _TAKES_A_SESSION,
     "Sam3TrackerVideoModel": _TAKES_A_SESSION,
     "Sam3VideoModel": _TAKES_A_SESSION,
-    "vit_hybrid": (
-        "modeling_vit_hybrid.py:515 sets a mask token to zero that no configuration gives it, so"
-        " that none builds it"
+    "DetaModel": (
+        "it detects in two stages by default, and modeling_deta.py:1718 asks it for heads of"
+        " classes that only DetaForObjectDetection has"
     ),
     "PerceptionEncoder": "the auto mappings name this class; transformers has none of its name",
 }
