@@ -415,6 +415,23 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
             },
         ),
     ),
+    "pe_video_encoder": (
+        Change(
+            "sizes of its encoder of frames, which timm makes; four patches a side",
+            {
+                "vision_config": {
+                    "model_args": {
+                        "img_size": 56,
+                        "embed_dim": 32,
+                        "depth": 2,
+                        "num_heads": 2,
+                        "attn_pool_num_heads": 2,
+                        "ref_feat_shape": [4, 4],
+                    },
+                },
+            },
+        ),
+    ),
     "pix2struct": (
         Change(
             "heads together are as wide as the hidden size",
@@ -572,6 +589,10 @@ INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
             mask="attention_mask",
         ),
         "attention_mask": lambda forward: Domain(Kind.MASK, (_PATCHES,)),
+    },
+    "pe_video_encoder": {
+        "pixel_values_videos": lambda forward: floats((4, 3, 56, 56)),
+        "padding_mask_videos": lambda forward: Domain(Kind.MASK, (4,)),
     },
     "sam": _SAM_INPUTS,
     "sam2": _SAM_INPUTS,
