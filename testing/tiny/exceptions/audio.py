@@ -43,6 +43,8 @@ _GRANITE_SPEECH: Final = (
 _QWEN3_CHUNKS: Final = Change(
     "chunks of 100 frames, which alone it counts as it convolves them", {"n_window": 50}
 )
+# Samples of a frame: their product.
+_960: Final = [8, 5, 4, 2, 3]
 _VIBEVOICE_WIDTHS: Final = {"num_filters": 2, "depths": [1] * 7}
 _VIBEVOICE: Final = "widths that double at six stages, with a block at each"
 # Halved twice, 63 to 66 frames leave 16: as many places in the text, and yet masks that differ.
@@ -87,6 +89,20 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
     ),
     "granite_speech": _GRANITE_SPEECH,
     "granite_speech_plus": _GRANITE_SPEECH,
+    "higgs_audio_v2_tokenizer": (
+        Change(
+            "a frame for two of its semantic encoder, as in checkpoints; the defaults do not fit",
+            {
+                "acoustic_model_config": {
+                    "downsampling_ratios": _960,
+                    "upsampling_ratios": _960,
+                    # Which double and halve at each of five stages.
+                    "encoder_hidden_size": 4,
+                    "decoder_hidden_size": 64,
+                },
+            },
+        ),
+    ),
     "mctct": (Change("the heads share the width among them", {"attention_head_dim": 48}),),
     "MusicgenForConditionalGeneration": (_PARTS_OF_MUSICGEN,),
     "MusicgenMelodyForConditionalGeneration": (_PARTS_OF_MUSICGEN,),
@@ -354,6 +370,7 @@ INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "glmasr": {
         "input_features_mask": lambda forward: Domain(Kind.MASK, (64,), shortest=63),
     },
+    "higgs_audio_v2_tokenizer": {"input_values": lambda forward: floats((1, 10 * 960))},
     "granite_speech5_ctc": _GRANITE_SPEECH5,
     "granite_speech5_encoder": _GRANITE_SPEECH5,
     "granite_speech": _GRANITE_SPEECH_FEATURES,
