@@ -61,6 +61,7 @@ class Domain:
         dtype: Its dtype.
         batched: Whether axis 0 is the batch.
         rows: Entries of axis 0 for each sample.
+        abreast: Whether samples lie side by side along the last axis instead, behind one of 1.
         low: Smallest value; of tokens, the first id.
         high: Largest value of a float, else the first integer beyond the range.
         excluded: Ids that no regular token has: special ones.
@@ -82,6 +83,7 @@ class Domain:
     dtype: torch.dtype = torch.int64
     batched: bool = True
     rows: int = 1
+    abreast: bool = False
     low: float = 0
     high: float = 2
     excluded: frozenset[int] = frozenset()

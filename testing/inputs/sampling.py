@@ -62,10 +62,15 @@ def sample(
     for path in order:
         draw = _Draw(path, domains[path], family, batch_size, seed, salt, masks, drawn)
         draw.pads_left = family == "left_padded" and path in follows
-        drawn[path] = _KINDS[draw.domain.kind](draw)
+        drawn[path] = _laid_out(_KINDS[draw.domain.kind](draw), draw.domain)
         if draw.domain.kind is Kind.MASK or path in followed:
             masks[path] = drawn[path].bool() ^ draw.domain.inverted
     return {path: drawn[path] for path in domains}
+
+
+def _laid_out(leaf: torch.Tensor, domain: Domain) -> torch.Tensor:
+    """The leaf with its samples where the model has them."""
+    return leaf.movedim(0, -2).flatten(-2).unsqueeze(0) if domain.abreast else leaf
 
 
 @dataclass

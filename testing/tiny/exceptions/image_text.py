@@ -62,6 +62,9 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
             {"hidden_size": 128, "num_attention_heads": 4},
         ),
     ),
+    "colmodernvbert": (
+        Change("as in ModernVBERT", {"vlm_config": {"vision_config": {"patch_size": 16}}}),
+    ),
     "colqwen2": (
         Change(
             "rotary sections that all checkpoints have and the class leaves open",
@@ -70,6 +73,15 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
                     "text_config": {
                         "rope_scaling": {"rope_type": "default", "mrope_section": [2, 3, 3]}
                     }
+                }
+            },
+        ),
+        Change(
+            "heads whose rotary axes have an even number of places, and the width of the text",
+            {
+                "vlm_config": {
+                    "text_config": {"hidden_size": 64},
+                    "vision_config": {"embed_dim": 32, "num_heads": 2, "hidden_size": 64},
                 }
             },
         ),
@@ -114,7 +126,11 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
     ),
 }
 
-OMITTED: Final[Mapping[str, Mapping[str, str]]] = {}
+_DECODES_ALONE: Final = "its encoder reads images; ids stand in for a decoder's that are not given"
+
+OMITTED: Final[Mapping[str, Mapping[str, str]]] = {
+    "pp_formulanet": {"input_ids": _DECODES_ALONE, "attention_mask": _DECODES_ALONE},
+}
 
 UNUSED: Final[Mapping[str, Mapping[str, str]]] = {
     "bridgetower": {"pixel_mask": "the class makes a mask of ones in its place"},
@@ -227,6 +243,9 @@ INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
             (_TEXT_LENGTH, forward.config.encoder_hidden_size), mask="encoder_attention_mask"
         ),
         "encoder_attention_mask": lambda forward: Domain(Kind.MASK, (_TEXT_LENGTH,)),
+    },
+    "colmodernvbert": {
+        "pixel_values": lambda forward: floats((1, 3, *[forward.vision_config.image_size] * 2))
     },
     "colqwen2": {"pixel_values": _padded_patches},
     "grounding-dino": {"input_ids": _phrases},

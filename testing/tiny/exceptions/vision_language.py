@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -184,12 +186,73 @@ _GEMMA_4: Final = Change(
     },
 )
 _SMALL_PATCHES: Final = Change("patches of 4 pixels", {"vision_config": {"patch_size": 4}})
-_MINICPM: Final = Change(
-    "the checkpoints' image and video tokens, which the class leaves open",
-    {"image_token_id": _IMAGE, "video_token_id": _END_OF_LINE},
+_MINICPM: Final = (
+    Change(
+        "the checkpoints' image and video tokens, which the class leaves open",
+        {"image_token_id": _IMAGE, "video_token_id": _END_OF_LINE},
+    ),
+    Change("the first of two layers, after which windows are merged", {"insert_layer_id": 0}),
 )
+_EVEN_AXES: Final = "heads whose rotary axes have an even number of places"
+_MUSE: Final = Change(
+    _EVEN_AXES,
+    {"vision_config": {"hidden_size": 32, "num_attention_heads": 2}, "out_hidden_size": 128},
+)
+_THINKER_EDGES: Final = Change(
+    "tokens before and after images, which checkpoints give beside the class's arguments",
+    {"vision_start_token_id": _YES, "vision_end_token_id": _NO},
+)
+# Sizes of an encoder of frames, which timm makes; four patches a side.
+_PE_FRAMES: Final = {
+    "vision_config": {
+        "model_args": {
+            "img_size": 56,
+            "embed_dim": 32,
+            "depth": 2,
+            "num_heads": 2,
+            "attn_pool_num_heads": 2,
+            "ref_feat_shape": [4, 4],
+        }
+    }
+}
+_BY_TIMM: Final = "sizes of its encoder of frames, which timm makes"
 # Of transformers 5 alone.
 _NEWER: Final[Mapping[str, tuple[Change, ...]]] = {
+    "apertus1p5": (
+        Change(
+            "an id for each code of images and then of sounds, which are fewer; groups of "
+            "channels divide their widths",
+            {
+                "vision_config": {
+                    "codebook_size": _CODES,
+                    "base_channels": 32,
+                    "channel_multiplier": [1, 1, 1, 1, 1],
+                    "num_res_blocks": 1,
+                },
+                "audio_config": {
+                    "codebook_size": _CODES,
+                    "decoder_hidden_size": 32,
+                },
+                "image_token_offset": _FIRST_CODE,
+                "audio_token_offset": _FIRST_CODE + _CODES,
+            },
+        ),
+    ),
+    "fast_vlm": (
+        Change(
+            "a small FastViT of timm's; its width, which the class holds and does not declare",
+            {
+                "vision_config": {
+                    "hidden_size": 64,
+                    "model_args": {
+                        "inference_mode": True,
+                        "layers": (1, 1, 1, 1, 1),
+                        "embed_dims": (8, 16, 16, 32, 32),
+                    },
+                }
+            },
+        ),
+    ),
     "cohere_compass": (
         Change(
             "rotary embeddings by type of layer, which the class leaves open",
@@ -239,8 +302,10 @@ _NEWER: Final[Mapping[str, tuple[Change, ...]]] = {
     ),
     "granite4_vision": (
         Change(
-            "layers whose features go into those of the text, which the class leaves open",
+            "layers whose features go into those of the text, which the class leaves open; it has "
+            "a head for each 64 channels of images",
             {
+                "vision_config": {"hidden_size": 128, "num_attention_heads": 2, "patch_size": 16},
                 "downsample_rate": "1/2",
                 "deepstack_layer_map": [[0, 0], [1, 1]],
                 "spatial_target_layers": [0, 0, 1, 1],
@@ -266,13 +331,75 @@ _NEWER: Final[Mapping[str, tuple[Change, ...]]] = {
     "inkling2_loop": (_SMALL_PATCHES,),
     "kimi_k25": (
         Change(
-            "heads whose rotary axes have an even number of places",
-            {"vision_config": {"hidden_size": 32, "num_attention_heads": 2}},
+            _EVEN_AXES,
+            {
+                "vision_config": {"hidden_size": 32, "num_attention_heads": 2},
+                "projection_hidden_size": 32,
+            },
         ),
     ),
-    "minicpm_ocr": (_MINICPM,),
-    "minicpmv4_6": (_MINICPM,),
-    "minicpmv4_7": (_MINICPM,),
+    "dots3_note": (
+        Change(
+            "widths of the layers with a window, which stand in no argument",
+            {
+                "text_config": {
+                    "swa_num_attention_heads": 2,
+                    "swa_num_key_value_heads": 2,
+                    "swa_q_lora_rank": 16,
+                    "swa_kv_lora_rank": 16,
+                    "swa_head_dim": 16,
+                    "swa_qk_nope_head_dim": 8,
+                    "swa_v_head_dim": 8,
+                }
+            },
+        ),
+    ),
+    "nemotron_h_omni": (
+        Change(
+            "the part for sounds, which the class leaves out, and the checkpoints' tokens",
+            {
+                "image_token_id": _IMAGE,
+                "audio_token_id": _END_OF_LINE,
+                "audio_config": {"projection_hidden_size": 64, "projection_bias": False},
+            },
+            {"audio_config": {"attention_bias": False, "scale_input": False}},
+        ),
+    ),
+    "inkling_mm_model": (
+        Change("fewer values of each bin of a sound", {"audio_config": {"mel_vocab_size": 32}}),
+        Change("patches of 20 pixels", {"vision_config": {"patch_size": 20}}),
+    ),
+    "minicpm_ocr": _MINICPM,
+    "minicpmv4_6": _MINICPM,
+    "minicpmv4_7": (
+        *_MINICPM,
+        Change(
+            "tokens around images and their slices, which the class leaves open",
+            {
+                "image_start_id": _FIRST_CODE,
+                "image_end_id": _FIRST_CODE + 1,
+                "slice_start_id": _FIRST_CODE + 2,
+                "slice_end_id": _FIRST_CODE + 3,
+                "newline_id": _FIRST_CODE + 4,
+            },
+        ),
+    ),
+    "muse_glimmer": (_MUSE,),
+    "muse_spark": (_MUSE,),
+    "qwen3_omni_moe_thinker": (_THINKER_EDGES,),
+    "pe_audio_video": (Change(_BY_TIMM, {"audio_video_config": {"video_config": _PE_FRAMES}}),),
+    "pe_audio_video_encoder": (Change(_BY_TIMM, {"video_config": _PE_FRAMES}),),
+    "pe_video": (Change(_BY_TIMM, {"video_config": _PE_FRAMES}),),
+    "pi0": (
+        Change(
+            "shorter actions; both parts share keys, and their heads have one width",
+            {
+                "chunk_size": 8,
+                "vlm_config": {"text_config": {"head_dim": 16}},
+                "dit_config": {"head_dim": 16},
+            },
+        ),
+    ),
     "paddleocr_vl": (
         Change(
             "rotary sections of half a head",
@@ -287,6 +414,7 @@ _NEWER: Final[Mapping[str, tuple[Change, ...]]] = {
     ),
     "modernvbert": (_FINER_PATCHES,),
     "ultravbert": (_FINER_PATCHES,),
+    "glm_image": (Change("fewer codes of images", {"vq_config": {"num_embeddings": _CODES}}),),
     "neomme": (Change("patches of 8 pixels", {"patch_size": 8}),),
     "qwen2_5_omni_thinker": (
         Change(
@@ -312,6 +440,12 @@ _NEWER: Final[Mapping[str, tuple[Change, ...]]] = {
             },
         ),
     ),
+    "videoprism": (
+        Change(
+            "it calls its depths otherwise",
+            {"vision_config": {"num_spatial_layers": 2, "num_temporal_layers": 2}},
+        ),
+    ),
     "step3p7": (
         Change(
             "a window, which the class leaves open and its layers read",
@@ -330,8 +464,13 @@ _NEWER: Final[Mapping[str, tuple[Change, ...]]] = {
     ),
     "molmo2": (
         Change(
-            "states of two layers, of as many as there are",
-            {"adapter_config": {"vision_feature_layer": [1, 0]}},
+            "states of two layers, of as many as there are; an id of the small vocabulary",
+            {
+                "adapter_config": {"vision_feature_layer": [1, 0], "text_hidden_size": 64},
+                "image_patch_id": _IMAGE,
+                "text_config": {"hidden_size": 64},
+                "vision_config": {"num_position_embeddings": None},
+            },
         ),
     ),
     "glm5_next": (
@@ -341,11 +480,6 @@ _NEWER: Final[Mapping[str, tuple[Change, ...]]] = {
         ),
     ),
 }
-_THINKER_EDGES: Final = Change(
-    "tokens before and after images, which checkpoints give beside the class's arguments",
-    {"vision_start_token_id": _YES, "vision_end_token_id": _NO},
-)
-
 CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
     **_NEWER,
     "Blip2ForImageTextRetrieval": (
@@ -577,15 +711,7 @@ _NO_DECODER: Final = {
     "decoder_attention_mask": _OWN_DECODER,
 }
 
-_PACKED_IMAGES: Final = {
-    "pixel_values": "images of a batch lie side by side along the last axis, not the first; "
-    "frames of videos, which the same method reads, do not"
-}
-
 OMITTED: Final[Mapping[str, Mapping[str, str]]] = {
-    "minicpm_ocr": _PACKED_IMAGES,
-    "minicpmv4_6": _PACKED_IMAGES,
-    "minicpmv4_7": _PACKED_IMAGES,
     "blip-2": _NO_DECODER,
     "glm46v": _NO_VIDEOS,
     "glm4v": _NO_VIDEOS,
@@ -594,6 +720,9 @@ OMITTED: Final[Mapping[str, Mapping[str, str]]] = {
     "glm_ocr": _NO_VIDEOS,
     "instructblip": _NO_DECODER,
     "instructblipvideo": _NO_DECODER,
+    "nemotron_h_omni": {"pixel_values_videos": _ONE_TOKEN_FOR_BOTH},
+    "pi0": {"actions": "what it is trained to predict"},
+    "molmo2": {"pixel_values_videos": "beside images it raises (modeling_molmo2.py:814)"},
 }
 
 _ONLY_BOTH_WAYS: Final = {
@@ -713,13 +842,63 @@ _INKLING_2: Final = {
         Kind.FLOAT, (8, 8, 3), dtype=torch.float32, rows=16, low=-1, high=1
     )
 }
-_FRAMES_OF_MINICPM: Final = {
-    "pixel_values_videos": lambda forward: floats(
-        (3, forward.vision_config.patch_size, 32 * forward.vision_config.patch_size)
+_GRID_OF_MINICPM: Final = (4, 8)
+
+
+def _packed_patches(forward: Any) -> Domain:
+    """Patches of all images side by side, as high as one of them."""
+    patch = forward.vision_config.patch_size
+    shape = (3, patch, math.prod(_GRID_OF_MINICPM) * patch)
+    return replace(floats(shape), abreast=True)
+
+
+_PACKED: Final = {
+    "pixel_values": _packed_patches,
+    "target_sizes": _steady(torch.tensor(_GRID_OF_MINICPM)),
+    "pixel_values_videos": _packed_patches,
+    "target_sizes_videos": _steady(torch.tensor(_GRID_OF_MINICPM)),
+}
+
+_PE_VIDEO: Final = {
+    "pixel_values_videos": lambda _: floats((4, 3, 56, 56)),
+    "padding_mask_videos": lambda _: Domain(Kind.MASK, (4,)),
+}
+_PE_SOUND: Final = {
+    "input_values": lambda _: floats((1, 4 * 1920), shortest=2 * 1920),
+    "padding_mask": lambda _: Domain(Kind.MASK, (4 * 1920,), shortest=2 * 1920),
+}
+
+_DOTS_FRAMES: Final = 64
+# Eight tokens.
+_SAMPLES: Final = 4800
+
+
+def _sound_of_muse(forward: Any) -> int:
+    """Samples of four tokens."""
+    return 4 * int(forward.config.audio_config.samples_per_token)
+
+
+_MOLMO_SIDE: Final = 4
+_MOLMO_CROPS: Final = 2
+_MOST_SAMPLES: Final = 8
+
+
+def _molmo_pools(forward: Any) -> Domain:
+    """Of the patches of all images in a row, the two by two that each token stands for."""
+    places = torch.arange(_MOLMO_SIDE**2).view(2, 2, 2, 2).transpose(1, 2).reshape(4, 4)
+    starts = _MOLMO_SIDE**2 * torch.arange(_MOLMO_CROPS * _MOST_SAMPLES)
+    pools = (places + starts.view(-1, 1, 1)).flatten(0, 1)
+    rows = len(pools) // _MOST_SAMPLES
+    return Domain(Kind.FIXED, (4,), rows=rows, value=pools, reason=_STATES_SIZES)
+
+
+_MOLMO: Final = {
+    "pixel_values": lambda forward: _rows_of_patches(
+        (_MOLMO_SIDE**2, 3 * forward.vision_config.patch_size**2), _MOLMO_CROPS
     ),
-    "target_sizes_videos": lambda _: Domain(
-        Kind.FIXED, (1, 2), batched=False, value=torch.tensor([[4, 8]]), reason=_STATES_SIZES
-    ),
+    "image_token_pooling": _molmo_pools,
+    # The grid of the whole image, then that of its crops.
+    "image_grids": _steady(torch.tensor([2, 2, 2, 2])),
 }
 
 INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -753,9 +932,65 @@ INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "kimi_k25": {
         "pixel_values": lambda forward: _rows_of_patches(
             (3, *[forward.vision_config.patch_size] * 2), 16
+        ),
+        "pixel_values_videos": lambda forward: _rows_of_patches(
+            (3, *[forward.vision_config.patch_size] * 2), 16 * _FRAMES
+        ),
+    },
+    # Its convolutions are over bins and frames, unlike Whisper's.
+    "qwen3_omni_moe_thinker": {
+        "input_features": lambda forward: floats((forward.config.audio_config.num_mel_bins, 64))
+    },
+    "minicpm_ocr": _PACKED,
+    "molmo2": _MOLMO,
+    "muse_spark": {
+        "input_values": lambda forward: floats((_sound_of_muse(forward),)),
+        "input_values_mask": lambda forward: _steady(
+            torch.ones(_sound_of_muse(forward), dtype=torch.int64)
+        )(forward),
+    },
+    "apertus1p5": {
+        "input_values": lambda _: floats((_SAMPLES,)),
+        "padding_mask": _steady(torch.ones(_SAMPLES, dtype=torch.int64)),
+    },
+    "dots3_note": {
+        "input_features": lambda forward: floats(
+            (forward.config.audio_config.feature_size, _DOTS_FRAMES)
+        ),
+        "chunk_sample_lengths": lambda forward: _steady(
+            torch.tensor(_DOTS_FRAMES * forward.config.audio_config.hop_length)
+        )(forward),
+    },
+    # A 64th of each side remains.
+    "fast_vlm": {"pixel_values": lambda _: floats((3, 128, 128))},
+    "PI0ForConditionalGeneration": {
+        "state": lambda forward: floats((forward.config.max_state_dim,)),
+        "noise": lambda forward: floats(
+            (forward.config.chunk_size, forward.config.max_action_dim)
+        ),
+        "timestep": lambda _: _pixels(()),
+    },
+    "PI0Model": {
+        "action_embeds": lambda forward: floats(
+            (1 + forward.config.chunk_size, forward.config.dit_config.hidden_size)
         )
     },
-    "minicpm_ocr": _FRAMES_OF_MINICPM,
+    "glm_image": {
+        # Of the image that it sees, and of the one that it makes.
+        "image_grid_thw": lambda _: Domain(
+            Kind.FIXED, (3,), rows=2, value=torch.tensor([[1, 2, 2]]), reason=_STATES_SIZES
+        ),
+        "images_per_sample": _steady(torch.tensor(2)),
+    },
+    "pe_audio_video": {**_PE_SOUND, **_PE_VIDEO},
+    "pe_audio_video_encoder": {**_PE_SOUND, **_PE_VIDEO},
+    "pe_video": _PE_VIDEO,
+    "pi0": {
+        "pixel_values": lambda forward: floats(
+            (2, 3, *[forward.config.vlm_config.vision_config.image_size] * 2)
+        ),
+        "pixel_attention_mask": _steady(torch.ones(2, dtype=torch.bool)),
+    },
     "neomme": {"pixel_values": lambda forward: _rows_of_patches((forward.config.patch_dim,))},
     "nemotron_h_omni": {
         "pixel_values": lambda forward: _rows_of_patches(
@@ -772,8 +1007,8 @@ INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
         "image_merge_sizes": _steady(torch.tensor(2)),
         "video_merge_sizes": _steady(torch.tensor(2)),
     },
-    "minicpmv4_6": _FRAMES_OF_MINICPM,
-    "minicpmv4_7": _FRAMES_OF_MINICPM,
+    "minicpmv4_6": _PACKED,
+    "minicpmv4_7": _PACKED,
     # The tokenizers of images keep an eighth of each side.
     "chameleon": {"pixel_values": lambda _: floats((3, 32, 32))},
     "fuyu": {"pixel_values": _fuyu_patches},

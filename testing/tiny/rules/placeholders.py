@@ -45,8 +45,8 @@ _MEDIA: Final = (
         "get_image_features",
         stated=("num_query_tokens",),
         edges=(
-            ("image_start_token_id", "vision_start_token_id"),
-            ("image_end_token_id", "vision_end_token_id"),
+            ("image_start_token_id", "vision_start_token_id", "image_start_id"),
+            ("image_end_token_id", "vision_end_token_id", "image_end_id"),
         ),
     ),
     _Medium(
@@ -54,8 +54,8 @@ _MEDIA: Final = (
         ("pixel_values_videos",),
         "get_video_features",
         edges=(
-            ("video_start_token_id", "vision_start_token_id"),
-            ("video_end_token_id", "vision_end_token_id"),
+            ("video_start_token_id", "vision_start_token_id", "image_start_id"),
+            ("video_end_token_id", "vision_end_token_id", "image_end_id"),
         ),
     ),
     _Medium(
@@ -87,13 +87,34 @@ def _onevision_video(forward: Forward, drawn: Mapping[str, Any]) -> int:
     return frames + ("image_newline" not in inspect.getsource(inspect.unwrap(method)))
 
 
+def _granite_4_image(forward: Forward, drawn: Mapping[str, Any]) -> int:
+    """Of what goes into the first layer of the text; into others go as many."""
+    model = getattr(forward.model, "model", forward.model)
+    features = _features(forward, model.get_image_features, drawn, "pixel_values")
+    return sum(map(len, features.deepstack_features[0][1])) // _BATCH_SIZE
+
+
+def _glm_image(forward: Forward, drawn: Mapping[str, Any]) -> int:
+    """A token for each patch of the image that it sees."""
+    return int(drawn["image_grid_thw"][0].prod())
+
+
+def _pi0_image(forward: Forward, drawn: Mapping[str, Any]) -> int:
+    """A token for each patch of what each camera sees."""
+    vision = forward.config.vlm_config.vision_config
+    return int(drawn["pixel_values"].shape[1] * (vision.image_size // vision.patch_size) ** 2)
+
+
 _COUNTS: Final[Mapping[str, Mapping[str, _Count]]] = {
+    "glm_image": {"get_image_features": _glm_image},
+    "granite4_vision": {"get_image_features": _granite_4_image},
     "instructblipvideo": {
         "get_video_features": lambda forward, drawn: (
             drawn["pixel_values"].shape[1] * forward.config.num_query_tokens
         ),
     },
     "llava_onevision": {"get_video_features": _onevision_video},
+    "pi0": {"get_image_features": _pi0_image},
     "phi4_multimodal": {
         "get_image_features": _phi4_image,
         "get_audio_features": lambda _, drawn: int(drawn["audio_embed_sizes"][0]),
@@ -194,7 +215,10 @@ def _asked_count(forward: Forward, medium: _Medium, drawn: Mapping[str, Any], gi
 def _asked(forward: Forward) -> Iterator[Any]:
     """The models in a model, innermost first: an outer method may pass on what it should not."""
     inner = getattr(forward.model, "model", None) or getattr(forward.model, "vlm", None)
-    yield from (m for m in (getattr(inner, "model", None), inner, forward.model) if m is not None)
+    models = [getattr(inner, "model", None), inner, forward.model]
+    # One with a decoder may see in its encoder alone.
+    models += [getattr(model, "encoder", None) for model in models]
+    yield from (model for model in models if model is not None)
 
 
 @torch.no_grad()

@@ -13,7 +13,7 @@ from testing.inputs.domains import Domain, Kind
 from testing.tiny.features import floats
 from testing.tiny.forward import Forward
 from testing.tiny.rules.vision import RULES as VISION_RULES
-from testing.tiny.rules.vision import vision_shape
+from testing.tiny.rules.vision import pair, vision_shape
 
 __all__ = ["RULES", "best_resolution", "fixed", "grid"]
 
@@ -34,8 +34,10 @@ def fixed(values: list[int]) -> Domain:
 
 def grid(forward: Forward, frames: int = 1) -> list[int]:
     """Patches of an image or a video along time, height and width: two merged ones a side."""
-    merged = forward.nested("vision_config", "spatial_merge_size")
-    side = 2 * (getattr(merged, "spatial_merge_size", None) or 1)
+    vision = forward.nested("vision_config", "spatial_merge_size")
+    names = ("spatial_merge_size", "merge_kernel_size", "merge_size")
+    merged = next((n for n in (getattr(vision, name, None) for name in names) if n), 1)
+    side = 2 * pair(merged)[0]
     return [frames, side, side]
 
 
@@ -212,8 +214,12 @@ def _marks(forward: Forward) -> Domain:
         ("audio_token_id", "audio_token_index"),
     )
     tokens = (forward.setting(*either) for either in names)
-    marks = tuple((t, mark) for mark, t in enumerate(tokens, 1) if isinstance(t, int))
-    return Domain(Kind.MARKS, (), marked="input_ids", marks=marks)
+    marks: dict[int, int] = {}
+    for mark, token in enumerate(tokens, 1):
+        if isinstance(token, int):
+            # Where videos have the token of images, it is an image's.
+            marks.setdefault(token, mark)
+    return Domain(Kind.MARKS, (), marked="input_ids", marks=tuple(marks.items()))
 
 
 RULES: Final[Mapping[str, Callable[[Forward], Domain | None]]] = {
