@@ -216,6 +216,13 @@ _MINICPM_INPUTS: Final[Mapping[str, Any]] = {
 CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
     "BeitForSemanticSegmentation": (_FOUR_STAGES,),
     "Data2VecVisionForSemanticSegmentation": (_FOUR_STAGES,),
+    "DetaModel": (
+        Change(
+            "two stages ask for heads that it has not (modeling_deta.py:1718 reads those of"
+            " DetaForObjectDetection); the example of its documentation turns them off too",
+            {"two_stage": False},
+        ),
+    ),
     "DetrForSegmentation": (
         Change(
             "the mask head's group norms divide width and heads together",
@@ -621,9 +628,5 @@ IMPOSSIBLE: Final[Mapping[str, str]] = {
     "Sam2VideoModel": _TAKES_A_SESSION,
     "Sam3TrackerVideoModel": _TAKES_A_SESSION,
     "Sam3VideoModel": _TAKES_A_SESSION,
-    "DetaModel": (
-        "it detects in two stages by default, and modeling_deta.py:1718 asks it for heads of"
-        " classes that only DetaForObjectDetection has"
-    ),
     "PerceptionEncoder": "the auto mappings name this class; transformers has none of its name",
 }
