@@ -37,11 +37,12 @@ _BATCH_SIZE: Final = 2
 
 def build_subject(model_class: str, seed: int = 0) -> Subject:
     """See `testing.tiny.build`."""
-    loaded = load_class(model_class)
-    model_type = _model_type(loaded)
-    why = impossible(model_type, model_class)
+    # Before it is loaded: one that the auto mappings name does not exist.
+    why = impossible(auto_classes.model_type_of(model_class) or "", model_class)
     if why:
         raise ImpossibleModelError(model_class, why)
+    loaded = load_class(model_class)
+    model_type = _model_type(loaded)
     changes = changes_of(model_type, model_class)
     config = _config(loaded, changes)
     if model_class.endswith(_NEEDS_PADDING):
