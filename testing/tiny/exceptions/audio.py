@@ -224,7 +224,6 @@ UNUSED: Final[Mapping[str, Mapping[str, str]]] = {
     "mimi_encoder": {"padding_mask": _LENGTH_ALONE},
     "moss_transcribe_diarize": {"input_features_mask": _COUNT_ALONE},
     "omniasr": {"padding_mask": _COUNT_ALONE},
-    "pocket_tts_audio_tokenizer": {"padding_mask": _LENGTH_ALONE},
     "pocket_tts_audio_tokenizer_encoder": {"padding_mask": _LENGTH_ALONE},
     "qwen3_asr": {"input_features_mask": _COUNT_ALONE},
     "vibevoice": {"padding_mask": _COUNT_ALONE},
