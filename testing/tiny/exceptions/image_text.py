@@ -67,20 +67,14 @@ CHANGES: Final[Mapping[str, tuple[Change, ...]]] = {
     ),
     "colqwen2": (
         Change(
-            "rotary sections that all checkpoints have and the class leaves open",
+            "rotary sections that all checkpoints have and the class leaves open; heads whose "
+            "rotary axes have an even number of places, and the width of the text",
             {
                 "vlm_config": {
                     "text_config": {
-                        "rope_scaling": {"rope_type": "default", "mrope_section": [2, 3, 3]}
-                    }
-                }
-            },
-        ),
-        Change(
-            "heads whose rotary axes have an even number of places, and the width of the text",
-            {
-                "vlm_config": {
-                    "text_config": {"hidden_size": 64},
+                        "hidden_size": 64,
+                        "rope_scaling": {"rope_type": "default", "mrope_section": [2, 3, 3]},
+                    },
                     "vision_config": {"embed_dim": 32, "num_heads": 2, "hidden_size": 64},
                 }
             },
