@@ -17,6 +17,7 @@ from testing.coverage.skipping import skips_of
 from testing.coverage.verdict import Verdict
 from testing.registry import Registry
 from testing.shards import Shard
+from testing.tiny.missing import missing_cause
 
 __all__ = ["Request", "gather"]
 
@@ -67,6 +68,7 @@ def gather(request: Request) -> Coverage:
             skips=skips_of(name, registry),
             outcomes=outcomes.get(name, {}),
             verdict=verdicts.get(name),
+            known=missing_cause(name, key.versions.get("transformers", "")),
         )
         for name in names
     )

@@ -46,7 +46,10 @@ def _sections(coverage: Coverage) -> Iterator[str]:
     yield from _section("Without a test", map(_item, coverage.without_test))
     for kind, heading in _HEADINGS.items():
         told = ((record, record.verdict) for record in coverage.of_kind(kind))
-        lines = (_item(record, verdict.message if verdict else None) for record, verdict in told)
+        lines = (
+            _item(record, record.known or (verdict.message if verdict else None))
+            for record, verdict in told
+        )
         yield from _section(heading, lines)
     large = ((record, record.measured("large")) for record in coverage.records)
     yield from _section("Large", (_item(record, why) for record, why in large if why))

@@ -29,6 +29,7 @@ class ClassRecord:
         skips: The entries of ``skips.py`` that apply.
         outcomes: Of the sweep, by column.
         verdict: Of its tiny model; None where that was not examined.
+        known: Why it has none yet, where that is declared.
     """
 
     model_class: str
@@ -38,11 +39,20 @@ class ClassRecord:
     skips: tuple[AppliedSkip, ...] = ()
     outcomes: Mapping[str, Outcome] = field(default_factory=dict)
     verdict: Verdict | None = None
+    known: str | None = None
 
     @property
     def is_finding(self) -> bool:
         """Whether somebody has to do something about it."""
-        return not self.tests or (self.verdict is not None and self.verdict.kind.is_finding)
+        if not self.tests or self.is_stale:
+            return True
+        return self.verdict is not None and self.verdict.kind.is_finding and not self.known
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether it is declared to have no tiny model and has one."""
+        works = self.verdict is not None and self.verdict.kind in (Kind.COVERED, Kind.TAMED)
+        return bool(self.known) and works
 
     def measured(self, name: str) -> Any:
         """A figure of its examination; None where there is none."""
@@ -124,6 +134,11 @@ class Coverage:
     def without_test(self) -> tuple[ClassRecord, ...]:
         """Classes that no test class exports."""
         return tuple(record for record in self.records if not record.tests)
+
+    @property
+    def stale(self) -> tuple[ClassRecord, ...]:
+        """Classes that are declared to have no tiny model and have one."""
+        return tuple(record for record in self.records if record.is_stale)
 
     def of_kind(self, kind: Kind) -> tuple[ClassRecord, ...]:
         """The classes of one kind."""

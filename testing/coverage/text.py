@@ -28,6 +28,11 @@ def _findings(coverage: Coverage) -> Iterator[str]:
         yield _block("names that do not exist", map(str, coverage.unknown))
     if coverage.without_test:
         yield _block("without a test", map(_named, coverage.without_test))
+    if coverage.stale:
+        yield _block(
+            "declared missing and work: delete their entries in testing/tiny/missing.py",
+            map(_named, coverage.stale),
+        )
     for kind in Kind:
         records = coverage.of_kind(kind)
         if records and kind is not Kind.COVERED:
@@ -45,7 +50,8 @@ def _named(record: ClassRecord) -> str:
 
 
 def _message(record: ClassRecord) -> str:
-    return (record.verdict.message if record.verdict else None) or ""
+    found = (record.verdict.message if record.verdict else None) or ""
+    return f"{record.known} [{found}]" if record.known else found
 
 
 def _detail(record: ClassRecord) -> Iterator[str]:

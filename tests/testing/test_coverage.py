@@ -378,6 +378,12 @@ class TestTotals:
     def test_so_is_a_class_without_a_test(self) -> None:
         assert Coverage({}, (record("Zeta", Kind.COVERED, tests=()),)).has_findings
 
+    @pytest.mark.parametrize(("kind", "finds"), [(Kind.PROBLEMS, False), (Kind.COVERED, True)])
+    def test_a_declared_gap_is_a_finding_once_it_is_none(self, kind: Kind, finds: bool) -> None:
+        gap = record("Zeta", kind, "idle", known="it has two towers")
+        assert Coverage({}, (gap,)).has_findings is finds
+        assert ("delete their entries" in text.summary(Coverage({}, (gap,)))) is finds
+
     def test_json_carries_all_of_it(self) -> None:
         found = json.loads(json.dumps(FOUND.to_dict()))
         assert found["totals"]["kinds"]["needs a package"] == 1
