@@ -2,7 +2,8 @@
 
 Widths are divided by one power of two and head counts by powers of two, so that a width which
 the heads divided is still divided by them, and equal widths stay equal across nested
-configurations. Depths become `LAYERS`, vocabularies `VOCABULARY`, images `IMAGE_SIDE`.
+configurations. Depths become `LAYERS`, vocabularies `VOCABULARY`, images `IMAGE_SIDE`. Which
+layers remain is in `layers`, what must fit each other in `fitting`, backbones in `backbones`.
 """
 
 from __future__ import annotations
@@ -16,11 +17,22 @@ from typing import Any, Final
 
 from transformers import CONFIG_MAPPING, PretrainedConfig
 
+from testing.tiny.backbones import with_own_backbone
 from testing.tiny.fitting import EXPERTS_PER_TOKEN, fitted
+from testing.tiny.layers import (
+    DEPTH,
+    LAYERS,
+    cut_to_depth,
+    is_stages,
+    kept_layers,
+    last_layers,
+    layer_outputs,
+    taken_stages,
+)
+from testing.tiny.values import is_integer
 
-__all__ = ["IMAGE_SIDE", "LAYERS", "VOCABULARY", "shrink", "tiny_config"]
+__all__ = ["IMAGE_SIDE", "VOCABULARY", "shrink", "tiny_config"]
 
-LAYERS: Final = 2
 VOCABULARY: Final = 512
 POSITIONS: Final = 128
 IMAGE_SIDE: Final = 64
@@ -55,11 +67,6 @@ _HEADS = re.compile(
     r"(.*_)?(attention_heads|num_heads|n_heads?|key_value_heads|mamba_heads|(key|value)_heads"
     r"|kv_heads)|n_groups|mamba_n_?groups|o_groups|num_attention_heads_per_layer"
 )
-_DEPTH = re.compile(
-    r"(num_|n_)?(encoder_|decoder_|hidden_)?(layers?|depths?|num_layers)|(.*_)?num_hidden_layers"
-    r"|n_layers?|(.*_)?(encoder|decoder)_layers|n_(input|output|recurrent)_layers"
-    r"|num_layers_per_stack|num_blocks"
-)
 _VOCABULARY = re.compile(
     r"(.*_)?(vocab_size|n_words|vocab_size_per_layer_input|group_vocab|codebook_size)"
 )
@@ -68,8 +75,6 @@ _POSITIONS = re.compile(r"max_position_embeddings|n_positions|max_(source|target
 _IMAGE = re.compile(r"(.*_)?(image_size|img_size|crop_size)")
 _FRAMES = re.compile(r"num_frames|frames_per_clip")
 _QUERIES = re.compile(r"num_queries|num_object_queries|two_stage_num_proposals")
-# Which layers' outputs a head takes.
-_OUTPUTS = re.compile(r"(.*_)?out_indices")
 _EXPERTS = re.compile(
     r"num_(local_)?experts|n_routed_experts|moe_num_experts|zero_expert_num|moe_num_primary_experts"
 )
@@ -92,13 +97,8 @@ _WINDOW = re.compile(
 )
 _CHOSEN_KEYS = re.compile(r"index_topk|index_block_size")
 _CHOSEN_BLOCKS = re.compile(r"index_topk_blocks")
-_LAYER_NUMBERS = re.compile(r"mlp_only_layers")
-# How many of the last layers have no keys and values of their own.
-_SHARED = "num_kv_shared_layers"
 # Shares of time, height and width in a rotary embedding, as most models have them.
 _SECTIONS: Final = (24, 20, 20)
-# Computed by the configuration from its depth.
-_STAGES = frozenset({"out_features", "out_indices", "stage_names"})
 
 
 def tiny_config(
@@ -149,7 +149,7 @@ def _integers(values: Mapping[str, Any], name: re.Pattern[str]) -> Iterator[int]
             yield from _integers(value, name)
         elif name.fullmatch(str(key)):
             listed = value if isinstance(value, (list, tuple)) else [value]
-            yield from (item for item in listed if _is_integer(item))
+            yield from (item for item in listed if is_integer(item))
 
 
 @dataclass
@@ -167,21 +167,21 @@ class _Scale:
     def arguments(self, config_class: type | None, values: Mapping[str, Any]) -> dict[str, Any]:
         """Arguments of `config_class` from the values of a configuration."""
         stages = values.get("stage_names")
-        values = _without_computed(config_class, _with_own_backbone(values))
+        values = _without_computed(config_class, with_own_backbone(values))
         values = _with_sections(config_class, values)
-        depth = max((d for d in _integers(values, _DEPTH)), default=0)
-        outputs = _layer_outputs(values, stages, depth)
-        kept = _kept_layers(values, depth, max((len(o) for o in outputs.values()), default=0))
+        depth = max((d for d in _integers(values, DEPTH)), default=0)
+        outputs = layer_outputs(values, stages, depth)
+        kept = kept_layers(values, depth, max((len(o) for o in outputs.values()), default=0))
         small = {key: self._entry(config_class, key, item) for key, item in values.items()}
-        small.update(_cut_to_depth(values, small, depth, kept))
+        small.update(cut_to_depth(values, small, depth, kept))
         small = fitted(values, small)
         small.update(_whole_patches(values, small))
-        small = {key: item for key, item in small.items() if not _is_stages(key, item)}
-        return small | _taken_stages(values) | _last_layers(outputs, stages, len(kept))
+        small = {key: item for key, item in small.items() if not is_stages(key, item)}
+        return small | taken_stages(values) | last_layers(outputs, stages, len(kept))
 
     def _entry(self, config_class: type | None, key: str, value: Any) -> Any:
         if isinstance(value, Mapping) and value.get("model_type") is not None:
-            value = _with_own_backbone(value)
+            value = with_own_backbone(value)
             # AriaConfig leaves a dictionary without its type as it is.
             arguments = self.arguments(_nested_class(config_class, key, value), value)
             return {"model_type": value["model_type"], **arguments}
@@ -197,7 +197,7 @@ class _Scale:
         yield _HEAD_WIDTH, self._width
         yield _INNER_WIDTH, lambda size: _up_to_multiple(self._width(size))
         yield _WIDTH, self._width
-        yield _DEPTH, lambda size: min(size, LAYERS)
+        yield DEPTH, lambda size: min(size, LAYERS)
         yield _VOCABULARY, lambda size: min(size, VOCABULARY)
         yield _TOKEN, self._token
         yield _POSITIONS, lambda size: min(size, POSITIONS)
@@ -276,110 +276,16 @@ def _with_sections(config_class: type | None, values: Mapping[str, Any]) -> Mapp
     return {**values, "rope_parameters": {"mrope_section": list(_SECTIONS), **rope}}
 
 
-def _with_own_backbone(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A backbone that is only named becomes a tiny ResNet with the maps of the same stages.
-
-    The name stands for one of timm of full size, mostly a ResNet-50. The model reads its maps and
-    no more, so that a ResNet of transformers differs from it in size alone.
-    """
-    if values.get("model_type") == "timm_backbone" and values.get("backbone"):
-        return _tiny_resnet(values.get("out_indices"))
-    if not values.get("backbone") or values.get("backbone_config"):
-        return values
-    named = values.get("backbone_kwargs") or {}
-    own = _tiny_resnet(named.get("out_indices"))
-    flags = {"use_timm_backbone": False, "use_pretrained_backbone": False}
-    return {**values, **flags, "backbone": None, "backbone_kwargs": None, "backbone_config": own}
-
-
-def _tiny_resnet(stages: list[int] | None) -> dict[str, Any]:
-    widths = {"embedding_size": 32, "hidden_sizes": [32, 32, 64, 64], "depths": [1, 1, 1, 1]}
-    return {"model_type": "resnet", **widths, "out_indices": list(stages or [4])}
-
-
-def _layer_outputs(
-    values: Mapping[str, Any], stages: list[str] | None, depth: int
-) -> dict[str, list[int]]:
-    """Entries that list outputs by layer; those of stages of several layers are no such."""
-    if stages and len(stages) - 1 != depth:
-        return {}
-    return {
-        key: list(item)
-        for key, item in values.items()
-        if _OUTPUTS.fullmatch(key) and _is_list_of(item, int) and len(item) <= depth
-    }
-
-
-def _last_layers(
-    outputs: Mapping[str, list[int]], stages: list[str] | None, layers: int
-) -> dict[str, list[int]]:
-    """As many outputs as before, of the last layers that remain; stage 0 is the stem."""
-    end = layers + 1 if stages else layers
-    return {key: list(range(end - len(item), end)) for key, item in outputs.items()}
-
-
-def _is_stages(key: str, value: Any) -> bool:
-    """Whether an entry names stages; EfficientLoFTR calls its widths the same."""
-    return key in _STAGES and not (key == "out_features" and _is_list_of(value, int))
-
-
-def _taken_stages(values: Mapping[str, Any]) -> dict[str, list[int]]:
-    """Stages of a backbone whose maps are taken; all stages remain."""
-    stages = values.get("out_indices")
-    return {"out_indices": list(stages)} if stages else {}
-
-
 def _whole_patches(values: Mapping[str, Any], small: Mapping[str, Any]) -> dict[str, int]:
     """An image that was a whole number of patches is one still."""
     patch = values.get("patch_size")
-    if not _is_integer(patch):
+    if not is_integer(patch):
         return {}
     return {
         key: small[key] - small[key] % patch
         for key, size in values.items()
-        if _IMAGE.fullmatch(key) and _is_integer(size) and size % patch == 0 and small[key] > patch
+        if _IMAGE.fullmatch(key) and is_integer(size) and size % patch == 0 and small[key] > patch
     }
-
-
-def _kept_layers(values: Mapping[str, Any], depth: int, fewest: int) -> list[int]:
-    """Layers that remain: the first of every type, and `LAYERS` or `fewest` at least.
-
-    Those that share keys and values have every type once more.
-    """
-    kept, shared = {0}, depth - (values.get(_SHARED) or 0)
-    for item in values.values():
-        if _is_list_of_kinds(item) and len(item) == depth:
-            own, sharing = item[:shared], item[shared:]
-            kept.update(own.index(kind) for kind in own)
-            kept.update(shared + sharing.index(kind) for kind in sharing)
-    for layers in _layer_numbers(values).values():
-        kept.add(next((layer for layer in range(depth) if layer not in layers), 0))
-    others = (layer for layer in range(depth) if layer not in kept)
-    while len(kept) < min(max(LAYERS, fewest), depth):
-        kept.add(next(others))
-    return sorted(kept)
-
-
-def _layer_numbers(values: Mapping[str, Any]) -> dict[str, list[int]]:
-    """Entries that list layers by their numbers, but for empty ones."""
-    return {key: item for key, item in values.items() if _LAYER_NUMBERS.fullmatch(key) and item}
-
-
-def _cut_to_depth(
-    values: Mapping[str, Any], small: Mapping[str, Any], depth: int, kept: list[int]
-) -> dict[str, Any]:
-    """Depths, and lists of one entry per layer, cut to the layers that remain."""
-    cut: dict[str, Any] = {}
-    for key, value in values.items():
-        if _DEPTH.fullmatch(key) and value == depth:
-            cut[key] = len(kept)
-        elif isinstance(value, (list, tuple)) and len(value) == depth > len(kept):
-            cut[key] = [small[key][layer] for layer in kept]
-    for key, layers in _layer_numbers(values).items():
-        cut[key] = [kept.index(layer) for layer in layers if layer in kept]
-    if values.get(_SHARED):
-        cut[_SHARED] = sum(layer >= depth - values[_SHARED] for layer in kept)
-    return cut
 
 
 def _fewer_heads(heads: int) -> int:
@@ -392,25 +298,8 @@ def _fewer_heads(heads: int) -> int:
 def _each_integer(rule: Callable[[int], int], value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return type(value)(_each_integer(rule, item) for item in value)
-    return rule(value) if _is_integer(value) else value
+    return rule(value) if is_integer(value) else value
 
 
 def _up_to_multiple(size: int) -> int:
     return -(-size // _ROW) * _ROW if size > _ROW else size
-
-
-def _is_integer(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _is_list_of_kinds(value: Any) -> bool:
-    """Names, or flags of zero and one."""
-    return _is_list_of(value, str) or (_is_list_of(value, int) and set(value) == {0, 1})
-
-
-def _is_list_of(value: Any, kind: type) -> bool:
-    return (
-        isinstance(value, (list, tuple))
-        and bool(value)
-        and all(isinstance(item, kind) for item in value)
-    )

@@ -240,13 +240,15 @@ class TestBuild:
 class TestDeclaredExceptions:
     @pytest.mark.parametrize(
         "table",
-        [CHANGES, OMITTED, UNUSED, INPUTS, LARGE, IMPOSSIBLE],
-        ids=["changes", "omitted", "unused", "inputs", "large", "impossible"],
+        [CHANGES, OMITTED, UNUSED, INPUTS, INFINITE, LARGE, IMPOSSIBLE],
+        ids=["changes", "omitted", "unused", "inputs", "infinite", "large", "impossible"],
     )
     def test_each_names_a_model_type_or_class_of_a_supported_transformers(
         self, table: Mapping[str, Any]
     ) -> None:
-        assert not set(table) - released.classes() - released.model_types()
+        unlisted = set(table) - released.classes() - released.model_types()
+        # A class need not be in the auto mappings: MoshiForConditionalGeneration is not.
+        assert not [name for name in unlisted if auto_classes.module_of(name) is None]
 
     def test_each_change_says_why(self) -> None:
         assert all(change.why for changes in CHANGES.values() for change in changes)
