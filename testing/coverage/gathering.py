@@ -11,13 +11,13 @@ from testing import auto_classes
 from testing.coverage import declared, journal, selection, swept
 from testing.coverage.errors import NoTorchError
 from testing.coverage.examining import examine_all
+from testing.coverage.missing import missing_cause
 from testing.coverage.progress import told
 from testing.coverage.record import ClassRecord, Coverage
 from testing.coverage.skipping import skips_of
 from testing.coverage.verdict import Verdict
 from testing.registry import Registry
 from testing.shards import Shard
-from testing.tiny.missing import missing_cause
 
 __all__ = ["Request", "gather"]
 

@@ -30,7 +30,7 @@ def _findings(coverage: Coverage) -> Iterator[str]:
         yield _block("without a test", map(_named, coverage.without_test))
     if coverage.stale:
         yield _block(
-            "declared missing and work: delete their entries in testing/tiny/missing.py",
+            "declared missing and work: delete their entries in testing/coverage/missing.py",
             map(_named, coverage.stale),
         )
     for kind in Kind:

@@ -20,7 +20,7 @@ from transformers import (
     Qwen2Config,
 )
 
-from testing import released
+from testing import auto_classes, released
 from testing.tiny import (
     ConfigDefaultsError,
     ImpossibleModelError,
@@ -36,6 +36,7 @@ from testing.tiny.examination import examine
 from testing.tiny.exceptions import (
     CHANGES,
     IMPOSSIBLE,
+    INFINITE,
     INPUTS,
     LARGE,
     OMITTED,
