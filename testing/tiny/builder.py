@@ -92,6 +92,8 @@ def _config(loaded: Any, changes: tuple[Change, ...]) -> Any:
         whole = tiny_config(config_class, copy.deepcopy(defaults), copy.deepcopy(config))
         parts = [change.part for change in changes if change.part]
         return getattr(whole, parts[0], whole) if parts else whole
+    except ImportError as error:
+        raise MissingPackageError(loaded.__name__, str(error)) from error
     except Exception as error:
         # A configuration class may raise anything for arguments that it lacks.
         name = config_class.__name__

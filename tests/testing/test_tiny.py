@@ -214,6 +214,20 @@ class TestBuild:
         with pytest.raises(MissingPackageError, match="requires scipy"):
             build("NeedsScipy")
 
+    def test_a_package_that_only_the_configuration_needs_is_named_too(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        class NeedsTimmConfig(PretrainedConfig):
+            def __init__(self, **values: Any) -> None:
+                raise ImportError("requires timm")
+
+        class NeedsTimm(BertModel):
+            config_class = NeedsTimmConfig
+
+        monkeypatch.setattr(builder, "load_class", lambda name: NeedsTimm)
+        with pytest.raises(MissingPackageError, match="requires timm"):
+            build("NeedsTimm")
+
     def test_a_configuration_without_defaults_is_named(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
