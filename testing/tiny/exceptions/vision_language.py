@@ -901,6 +901,16 @@ _MOLMO: Final = {
     "image_grids": _steady(torch.tensor([2, 2, 2, 2])),
 }
 
+_DOTS_SOUND: Final[Mapping[str, Any]] = {
+    "input_features": lambda forward: floats(
+        (forward.config.audio_config.feature_size, _DOTS_FRAMES)
+    ),
+    "chunk_sample_lengths": lambda forward: _steady(
+        torch.tensor(_DOTS_FRAMES * forward.config.audio_config.hop_length)
+    )(forward),
+}
+"""What the classes of Dots that hear are given; the text-only one has no sound."""
+
 INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "Emu3ForConditionalGeneration": _SMALLER_IMAGES,
     "Emu3Model": _SMALLER_IMAGES,
@@ -953,14 +963,8 @@ INPUTS: Final[Mapping[str, Mapping[str, Any]]] = {
         "input_values": lambda _: floats((_SAMPLES,)),
         "padding_mask": _steady(torch.ones(_SAMPLES, dtype=torch.int64)),
     },
-    "dots3_note": {
-        "input_features": lambda forward: floats(
-            (forward.config.audio_config.feature_size, _DOTS_FRAMES)
-        ),
-        "chunk_sample_lengths": lambda forward: _steady(
-            torch.tensor(_DOTS_FRAMES * forward.config.audio_config.hop_length)
-        )(forward),
-    },
+    "Dots3NoteForConditionalGeneration": _DOTS_SOUND,
+    "Dots3NoteModel": _DOTS_SOUND,
     # A 64th of each side remains.
     "fast_vlm": {"pixel_values": lambda _: floats((3, 128, 128))},
     "PI0ForConditionalGeneration": {
