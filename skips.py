@@ -692,6 +692,12 @@ EXPORT_SKIPS: dict[str, dict[str, str | Skip]] = {
             "eager has -0.950447619, allowed 0.00019 (4 of 4 elements; max abs 1.02, max rel "
             "5.03, scale …"
         ),
+        "ChameleonForConditionalGeneration": (
+            "aten::_to_copy reads its operand while tracing (modeling_chameleon.py:794): (32,) "
+            "int64 derived from parameter model.vqmodel.quantize.embedding.weight, other "
+            "weights, input pixel_values."
+        ),
+        "ChameleonModel": "Same as `ChameleonForConditionalGeneration`.",
         "ClapModel": (
             "aten::upsample_bicubic2d reads its operand while tracing (modeling_clap.py:839): "
             "(2, 1, 500, 32) float32 derived from buffer "
@@ -991,6 +997,13 @@ EXPORT_SKIPS: dict[str, dict[str, str | Skip]] = {
             "1.7403146, allowed 0.000274 (7549 of 8320 elements; max abs 3.75, max rel 1.98e+04, "
             "scale …"
         ),
+        "LlavaNextVideoForConditionalGeneration": (
+            "aten::_to_copy of image_sizes at modeling_llava_next_video.py:244; aten::_to_copy "
+            "of image_sizes at modeling_llava_next_video.py:215: baked in while tracing. On "
+            "fresh inputs `noise`: `logits` differs at [1, 52, 444]: -1.5842576 where eager has "
+            "1.40198374, allowed 0.00024 (68577 of 74752 elements; max abs 2.99, max rel "
+            "6.36e+04, …"
+        ),
         "LlavaNextVideoModel": (
             "aten::_to_copy of image_sizes at modeling_llava_next_video.py:244; aten::_to_copy "
             "of image_sizes at modeling_llava_next_video.py:215: baked in while tracing. On "
@@ -1066,12 +1079,65 @@ EXPORT_SKIPS: dict[str, dict[str, str | Skip]] = {
             "decoder.layers.0.cross_attn.value_proj.bias, other weights, input pixel_values; (4, "
             "input classes_input_ids, input classes_attention_mask, input pixel_values."
         ),
+        "Ovis2ForConditionalGeneration": (
+            "aten::nonzero of input_ids at modeling_ovis2.py:584; aten::_local_scalar_dense of "
+            "input_ids at modeling_ovis2.py:639: baked in while tracing. On fresh inputs "
+            "`noise`: `logits` differs at [1, 11, 114]: -0.136163637 where eager has 1.9336921, "
+            "allowed 0.000293 (23538 of 29696 elements; max abs 2.07, max rel 2.29e+03, scale "
+            "3.04)."
+        ),
+        "Ovis2Model": (
+            "aten::nonzero of input_ids at modeling_ovis2.py:584; aten::_local_scalar_dense of "
+            "input_ids at modeling_ovis2.py:639: baked in while tracing. On fresh inputs "
+            "`noise`: `last_hidden_state` differs at [0, 3, 47]: 1.0152539 where eager has "
+            "-0.707072556, allowed 0.000171 (2942 of 3712 elements; max abs 1.72, max rel "
+            "5.4e+03, scale …"
+        ),
         "PLBartForSequenceClassification": (
             "aten::_local_scalar_dense of attention_mask at modeling_attn_mask_utils.py:454; "
             "aten::unique_consecutive of input_ids at modeling_plbart.py:1535: baked in while "
             "tracing. On fresh inputs `noise`: `logits` differs at [0, 1]: 0.606642663 where "
             "eager has 0.731120527, allowed 0.000146 (4 of 4 elements; max abs 0.124, max rel "
             "0.518, …"
+        ),
+        "PaliGemmaForConditionalGeneration": (
+            "aten::nonzero of input_ids at modeling_paligemma.py:265: baked in while tracing. On "
+            "fresh inputs `noise`: `logits` differs at [1, 25, 511]: 33.3146362 where eager has "
+            "-4.98319626, allowed 0.000598 (29626 of 29696 elements; max abs 38.3, max rel "
+            "5.08e+05, scale 34.2)."
+        ),
+        "PaliGemmaModel": (
+            "aten::nonzero of input_ids at modeling_paligemma.py:265: baked in while tracing. On "
+            "fresh inputs `noise`: `last_hidden_state` differs at [1, 27, 60]: -3.32672834 where "
+            "eager has 1.73771369, allowed 0.000274 (3710 of 3712 elements; max abs 5.06, max "
+            "rel 2.39e+04, scale 3.88)."
+        ),
+        "PerceptionLMForConditionalGeneration": (
+            "aten::nonzero of input_ids at modeling_perception_lm.py:235; aten::nonzero of "
+            "input_ids at modeling_perception_lm.py:242: baked in while tracing. On fresh inputs "
+            "`noise`: `logits` differs at [1, 28, 343]: -2.43377423 where eager has 1.05106235, "
+            "allowed 0.000205 (72683 of 78848 elements; max abs 3.48, max rel 2.78e+05, scale …"
+        ),
+        "PerceptionLMModel": (
+            "aten::nonzero of input_ids at modeling_perception_lm.py:235; aten::nonzero of "
+            "input_ids at modeling_perception_lm.py:242: baked in while tracing. On fresh inputs "
+            "`noise`: `last_hidden_state` differs at [1, 42, 13]: 2.76060677 where eager has "
+            "-0.616085649, allowed 0.000162 (9085 of 9856 elements; max abs 3.38, max rel "
+            "1.4e+04, …"
+        ),
+        "Phi4MultimodalForCausalLM": (
+            "aten::_local_scalar_dense of input_ids at modeling_phi4_multimodal.py:1450; "
+            "aten::_local_scalar_dense of image_attention_mask at "
+            "modeling_phi4_multimodal.py:431: baked in while tracing. On fresh inputs `noise`: "
+            "`logits` differs at [1, 31, 154]: 1.40405583 where eager has -1.13265228, allowed "
+            "0.000213 (24570 of 34816 elements; …"
+        ),
+        "Phi4MultimodalModel": (
+            "aten::_local_scalar_dense of input_ids at modeling_phi4_multimodal.py:1450; "
+            "aten::_local_scalar_dense of image_attention_mask at "
+            "modeling_phi4_multimodal.py:431: baked in while tracing. On fresh inputs `noise`: "
+            "`last_hidden_state` differs at [0, 20, 10]: -1.1457274 where eager has 1.31593156, "
+            "allowed 0.000232 (4606 of 6528 …"
         ),
         "QDQBertForMaskedLM": (
             "aten::_local_scalar_dense reads its operand while tracing "
@@ -1086,6 +1152,20 @@ EXPORT_SKIPS: dict[str, dict[str, str | Skip]] = {
         "QDQBertForTokenClassification": "Same as `QDQBertForMaskedLM`.",
         "QDQBertLMHeadModel": "Same as `QDQBertForMaskedLM`.",
         "QDQBertModel": "Same as `QDQBertForMaskedLM`.",
+        "Qwen2VLForConditionalGeneration": (
+            "aten::_local_scalar_dense of image_grid_thw at modeling_qwen2_vl.py:676; "
+            "aten::_local_scalar_dense of image_grid_thw at modeling_qwen2_vl.py:695: baked in "
+            "while tracing. On fresh inputs `noise`: `logits` differs at [0, 12, 171]: 1.281376 "
+            "where eager has -1.37141991, allowed 0.000237 (22522 of 29696 elements; max abs "
+            "2.65, max …"
+        ),
+        "Qwen2VLModel": (
+            "aten::_local_scalar_dense of image_grid_thw at modeling_qwen2_vl.py:676; "
+            "aten::_local_scalar_dense of image_grid_thw at modeling_qwen2_vl.py:695: baked in "
+            "while tracing. On fresh inputs `noise`: `last_hidden_state` differs at [1, 25, 36]: "
+            "0.93706578 where eager has -1.38675356, allowed 0.000239 (2816 of 3712 elements; "
+            "max abs …"
+        ),
         "Qwen2_5_VLForConditionalGeneration": (
             "aten::_local_scalar_dense of image_grid_thw at modeling_qwen2_5_vl.py:339; "
             "aten::_local_scalar_dense of image_grid_thw at modeling_qwen2_5_vl.py:358: baked in "
@@ -1106,6 +1186,27 @@ EXPORT_SKIPS: dict[str, dict[str, str | Skip]] = {
             "attention_mask, input input_ids."
         ),
         "Qwen3NextModel": "Same as `Qwen3NextForCausalLM`.",
+        "Qwen3VLForConditionalGeneration": (
+            "aten::_local_scalar_dense of image_grid_thw at modeling_qwen3_vl.py:649; "
+            "aten::_local_scalar_dense of image_grid_thw at modeling_qwen3_vl.py:650: baked in "
+            "while tracing. On fresh inputs `noise`: `logits` differs at [0, 20, 382]: "
+            "-1.50936127 where eager has 2.15301108, allowed 0.000315 (24573 of 31744 elements; "
+            "max abs 3.66, max …"
+        ),
+        "Qwen3VLModel": (
+            "aten::_local_scalar_dense of image_grid_thw at modeling_qwen3_vl.py:649; "
+            "aten::_local_scalar_dense of image_grid_thw at modeling_qwen3_vl.py:650: baked in "
+            "while tracing. On fresh inputs `noise`: `last_hidden_state` differs at [1, 28, 35]: "
+            "-0.782515764 where eager has 2.88427758, allowed 0.000388 (3070 of 3968 elements; "
+            "max abs …"
+        ),
+        "Qwen3VLMoeForConditionalGeneration": (
+            "aten::_local_scalar_dense of image_grid_thw at modeling_qwen3_vl_moe.py:702; "
+            "aten::_local_scalar_dense of image_grid_thw at modeling_qwen3_vl_moe.py:703: baked "
+            "in while tracing. On fresh inputs `noise`: `logits` differs at [1, 23, 403]: "
+            "3.87206984 where eager has -1.71584916, allowed 0.000272 (24574 of 31744 elements; "
+            "max abs …"
+        ),
         "Qwen3VLMoeModel": (
             "aten::_local_scalar_dense of image_grid_thw at modeling_qwen3_vl_moe.py:702; "
             "aten::_local_scalar_dense of image_grid_thw at modeling_qwen3_vl_moe.py:703: baked "
@@ -1117,6 +1218,12 @@ EXPORT_SKIPS: dict[str, dict[str, str | Skip]] = {
             "aten::upsample_bicubic2d reads its operand while tracing (modeling_seggpt.py:153): "
             "(1, 64, 4, 4) float32 derived from parameter embeddings.position_embeddings."
         ),
+        "ShieldGemma2ForImageClassification": (
+            "aten::nonzero of input_ids at modeling_gemma3.py:828: baked in while tracing. On "
+            "fresh inputs `noise`: `logits` differs at [1, 1]: -0.130007237 where eager has "
+            "-1.64480102, allowed 0.000264 (4 of 4 elements; max abs 1.51, max rel 0.921, scale "
+            "2.29)."
+        ),
         "Siglip2ForImageClassification": (
             "aten::_upsample_bilinear2d_aa reads its operand while tracing "
             "(modeling_siglip2.py:172): (1, 96, 16, 16) float32 derived from parameter "
@@ -1127,6 +1234,18 @@ EXPORT_SKIPS: dict[str, dict[str, str | Skip]] = {
             "aten::_upsample_bilinear2d_aa reads its operand while tracing "
             "(modeling_siglip2.py:172): (1, 96, 16, 16) float32 derived from parameter "
             "vision_model.embeddings.position_embedding.weight."
+        ),
+        "SmolVLMForConditionalGeneration": (
+            "RuntimeError: Check failed: type1 != at::kBool && type2 != at::kBool: Subtraction, "
+            "the `-` operator, with a bool tensor is not supported. If you are trying to invert "
+            "a mask, use the `~` or `logical_not()` operator instead. (modeling_smolvlm.py:568) "
+            "at export."
+        ),
+        "SmolVLMModel": (
+            "RuntimeError: Check failed: type1 != at::kBool && type2 != at::kBool: Subtraction, "
+            "the `-` operator, with a bool tensor is not supported. If you are trying to invert "
+            "a mask, use the `~` or `logical_not()` operator instead. (modeling_smolvlm.py:568) "
+            "at export."
         ),
         "SpeechT5ForTextToSpeech": (
             "Eager draws random numbers; under another seed: `spectrogram` differs at [1, 7, "
@@ -1146,6 +1265,20 @@ EXPORT_SKIPS: dict[str, dict[str, str | Skip]] = {
             "`noise`: `logits` differs at [0, 1]: -0.0781059116 where eager has 0.334332854, "
             "allowed 8.01e-05 (4 of 4 elements; max abs 0.412, max rel 8.33, scale 0.466)."
         ),
+        "VideoLlavaForConditionalGeneration": (
+            "aten::nonzero of input_ids at modeling_video_llava.py:308; aten::nonzero of "
+            "input_ids at modeling_video_llava.py:315: baked in while tracing. On fresh inputs "
+            "`noise`: `logits` differs at [0, 3, 80]: -1.49833858 where eager has 1.92413318, "
+            "allowed 0.000292 (58350 of 64512 elements; max abs 3.42, max rel 2.76e+04, scale "
+            "3.53)."
+        ),
+        "VideoLlavaModel": (
+            "aten::nonzero of input_ids at modeling_video_llava.py:308; aten::nonzero of "
+            "input_ids at modeling_video_llava.py:315: baked in while tracing. On fresh inputs "
+            "`noise`: `last_hidden_state` differs at [1, 29, 32]: -2.62873006 where eager has "
+            "0.662715793, allowed 0.000166 (7294 of 8064 elements; max abs 3.29, max rel "
+            "5.65e+04, …"
+        ),
         "VideoMAEForPreTraining": (
             "aten::nonzero of bool_masked_pos at modeling_videomae.py:122; aten::nonzero of "
             "bool_masked_pos at modeling_videomae.py:675: baked in while tracing. On fresh "
@@ -1164,6 +1297,12 @@ EXPORT_SKIPS: dict[str, dict[str, str | Skip]] = {
             "elements; max abs 3.58, max rel 2.69e+03, scale 3.29). On a second call under "
             "another seed: `last_hidden_state` differs at [0, 20, 92]: -2.1341033 where eager "
             "has …"
+        ),
+        "VipLlavaForConditionalGeneration": (
+            "aten::nonzero of input_ids at modeling_vipllava.py:205; aten::_local_scalar_dense "
+            "of attention_mask at masking_utils.py:255: baked in while tracing. On fresh inputs "
+            "`noise`: `logits` differs at [0, 3, 134]: 1.76349854 where eager has -1.37081909, "
+            "allowed 0.000237 (23542 of 29696 elements; max abs 3.13, max rel 6.02e+04, scale …"
         ),
         "VipLlavaModel": (
             "aten::nonzero of input_ids at modeling_vipllava.py:205; aten::_local_scalar_dense "
