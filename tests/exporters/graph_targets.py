@@ -14,10 +14,14 @@ def texts(payload: dict[str, Any], report: Callable[[str], None]) -> list[str]:
     from exporters.neuron import lazy, trace_patches
     from exporters.neuron.graph import trace
     from exporters.tree import tensor_leaves
+    from testing.pipeline.prepare import normalise
     from testing.tiny import build
 
-    subject = build(payload["model_class"])
+    subject = normalise(build(payload["model_class"]))
     inputs = subject.inputs.traced()
+    # As in a case: at its first forward ModernBERT decides for good whether it is compiled.
+    with torch.no_grad():
+        subject.model(**subject.inputs.traced())
     found = []
     for guarded in (False, True):
         report("guarded" if guarded else "unguarded")
