@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from exporters import BACKENDS, get_backend
-from testing.cases import ExportCase
+from testing.cases import cases_of
 from testing.registry import Entry, Registry
 from testing.registry.skip_file import EXPORT_SKIPS
 from testing.reports.names import column_of
@@ -35,7 +32,8 @@ def skips_of(model_class: str, registry: Registry) -> tuple[AppliedSkip, ...]:
     """The entries that apply to a class, in the order of the file."""
     entries = [e for e in registry.entries if e.model_class == model_class]
     applied: dict[int, tuple[Entry, list[str]]] = {}
-    for label, case in _cases(model_class) if entries else ():
+    for case in cases_of(model_class) if entries else ():
+        label = column_of(CaseResult.of(case, "", Outcome.SKIPPED))
         for exactness in (False, True):
             for entry in registry.matches(case, EXPORT_SKIPS, exactness=exactness):
                 applied.setdefault(entry.line, (entry, []))[1].append(label)
@@ -43,13 +41,3 @@ def skips_of(model_class: str, registry: Registry) -> tuple[AppliedSkip, ...]:
         AppliedSkip(str(entry.scope), entry.reason, tuple(labels))
         for _, (entry, labels) in sorted(applied.items())
     )
-
-
-def _cases(model_class: str) -> Iterator[tuple[str, ExportCase]]:
-    """Every case of a class that some backend here has, and its column."""
-    for backend in map(get_backend, BACKENDS):
-        for runtime in backend.runtimes or (None,):
-            for variant in backend.variants:
-                case = ExportCase.of(model_class, None, backend, variant)
-                case = dataclasses.replace(case, runtime=runtime)
-                yield column_of(CaseResult.of(case, "", Outcome.SKIPPED)), case
