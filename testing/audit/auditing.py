@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from testing.audit.journal import FILE_NAME, AttemptJournal, Key, digest_of
 from testing.audit.planning import Plan, Planner
 from testing.audit.record import Audit, now
-from testing.audit.running import Execute, run_all
 from testing.audit.selection import Filter, selected
 from testing.audit.settings import AuditSettings
 from testing.audit.verdicts import judge
 from testing.coverage import declared
+from testing.parallel import run_all
 from testing.registry import DEFAULT_PATH, Registry
 from testing.registry.audits import DEFAULT_AUDITS
 from testing.registry.causes import recorded_cause
 from testing.results import CaseResult
 from testing.settings import CaseRequest
 
-__all__ = ["AuditRequest", "Progress", "audit"]
+__all__ = ["AuditRequest", "Execute", "Progress", "audit"]
 
+Execute = Callable[[CaseRequest], CaseResult]
+"""Runs a case to its result, as `testing.execution.execute` does."""
 Progress = Callable[[CaseRequest, CaseResult, int, int], None]
 """Told of each run that ended: its request, its result, which it was, and of how many."""
 
@@ -99,7 +102,8 @@ def _run(
     """Run what is missing and keep each result as it comes; False where it was interrupted."""
     workers = request.workers or len(os.sched_getaffinity(0))
     try:
-        for number, (asked, result) in enumerate(run_all(missing, workers, execute), start=1):
+        ran = run_all(missing, workers, lambda: nullcontext(execute))
+        for number, (asked, result) in enumerate(ran, start=1):
             journal.append(asked, result)
             results[digest_of(asked)] = result
             if progress:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
-from queue import Empty, SimpleQueue
-from threading import Thread
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import Final, Protocol, TypeAlias
 
 from testing.coverage.verdict import Verdict, verdict_of
 from testing.isolation import ChildReport, ForkServer, Task
+from testing.parallel import run_all
 
 __all__ = ["TIMEOUT", "Runner", "examine_all"]
 
@@ -51,29 +51,11 @@ def examine_all(
         workers: How many are examined at a time.
         runners: Makes what runs tasks, one for each worker.
     """
-    todo: SimpleQueue[str] = SimpleQueue()
-    done: SimpleQueue[Verdict | BaseException] = SimpleQueue()
-    for name in names:
-        todo.put(name)
-    for _ in range(min(workers, len(names))):
-        # A daemon: whoever is interrupted does not wait for it, and its server ends with us.
-        Thread(target=_work, args=(runners, todo, done), daemon=True).start()
-    for _ in names:
-        found = done.get()
-        if isinstance(found, BaseException):
-            raise found
-        yield found
+    for _, verdict in run_all(names, workers, partial(_examiner, runners)):
+        yield verdict
 
 
-def _work(
-    runners: Runners, todo: SimpleQueue[str], done: SimpleQueue[Verdict | BaseException]
-) -> None:
-    try:
-        with runners() as runner:
-            while True:
-                name = todo.get_nowait()
-                done.put(verdict_of(name, runner.run(Task(_TARGET, name, timeout=TIMEOUT))))
-    except Empty:
-        return
-    except BaseException as error:
-        done.put(error)
+@contextmanager
+def _examiner(runners: Runners) -> Iterator[Callable[[str], Verdict]]:
+    with runners() as runner:
+        yield lambda name: verdict_of(name, runner.run(Task(_TARGET, name, timeout=TIMEOUT)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial
@@ -11,14 +12,15 @@ from pathlib import Path
 
 from exporters import BACKENDS, get_backend
 from exporters.base import Backend, BackendUnavailableError, PatchFacts
+from testing.audit.auditing import Execute
 from testing.audit.journal import FILE_NAME, AttemptJournal, Key, digest_of
 from testing.audit.planning import requests_of
-from testing.audit.running import Execute, run_all
 from testing.audit.settings import AuditSettings
 from testing.audit.tiny_host import TinyHost
 from testing.audit.verdicts import Attempt, AuditedCase, CaseState
 from testing.cases import ExportCase
 from testing.coverage.declared import DEFAULT_TESTS
+from testing.parallel import run_all
 from testing.patches.applicable import models_of
 from testing.patches.inspecting import Inspection
 from testing.registry import Registry
@@ -135,7 +137,8 @@ def audit_patches(
     """
     workers = request.workers or len(os.sched_getaffinity(0))
     pairs = [_Pair(b.name, p.name, name) for b, p, names in chosen(request) for name in names]
-    inspections = dict(run_all(pairs, workers, partial(_inspected, inspect, request.settings)))
+    inspected = partial(_inspected, inspect, request.settings)
+    inspections = dict(run_all(pairs, workers, lambda: nullcontext(inspected)))
     registry = Registry.load()
     requests = {
         pair: tuple(_requests(pair, request.settings, registry))
@@ -206,7 +209,7 @@ def _results(
     results = {} if request.is_fresh else journal.read()
     missing = [one for one in wanted if digest_of(one) not in results]
     workers = request.workers or len(os.sched_getaffinity(0))
-    for asked, result in run_all(missing, workers, execute):
+    for asked, result in run_all(missing, workers, lambda: nullcontext(execute)):
         journal.append(asked, result)
         results[digest_of(asked)] = result
     return results
