@@ -49,6 +49,8 @@ class LeafMetrics:
         cosine: Cosine similarity; None where either side has no norm.
         pearson: Pearson correlation; None where either side is constant.
         mismatched: Share of elements outside the tolerance, 0 to 1.
+        tolerance_used: Largest difference as a share of what its element was allowed, above 1
+            where the element is outside; None where none is allowed, and in older journals.
     """
 
     max_abs: float
@@ -56,6 +58,7 @@ class LeafMetrics:
     cosine: float | None
     pearson: float | None
     mismatched: float
+    tolerance_used: float | None = None
 
 
 @dataclass
@@ -128,6 +131,7 @@ class CaseResult:
         row["metrics"] = {
             leaf: _metrics_from(values) for leaf, values in row.get("metrics", {}).items()
         }
+        row["seconds"] = {stage: float(value) for stage, value in row.get("seconds", {}).items()}
         return cls(**row)
 
 

@@ -22,6 +22,7 @@ def figures_of(elements: Elements) -> LeafMetrics:
         cosine=_cosine(eager, exported),
         pearson=_pearson(eager, exported),
         mismatched=elements.mismatched,
+        tolerance_used=_used(elements),
     )
 
 
@@ -33,12 +34,21 @@ def worse(one: LeafMetrics, other: LeafMetrics) -> LeafMetrics:
         cosine=_smaller(one.cosine, other.cosine),
         pearson=_smaller(one.pearson, other.pearson),
         mismatched=max(one.mismatched, other.mismatched),
+        tolerance_used=_larger(one.tolerance_used, other.tolerance_used),
     )
 
 
 def largest(values: torch.Tensor) -> float:
     """The largest value; 0 of none."""
     return float(values.max()) if values.numel() else 0.0
+
+
+def _used(elements: Elements) -> float | None:
+    """The largest share of its allowance that a difference takes; None where none is allowed."""
+    allowing = elements.allowed > 0
+    if not bool(allowing.any()):
+        return None
+    return largest(elements.difference[allowing] / elements.allowed[allowing])
 
 
 def _cosine(left: torch.Tensor, right: torch.Tensor) -> float | None:
@@ -61,6 +71,11 @@ def _pearson(left: torch.Tensor, right: torch.Tensor) -> float | None:
         if float(rest.abs().max()) <= 1e-12 * float(values.abs().max()):
             return None
     return _cosine(*centred)
+
+
+def _larger(one: float | None, other: float | None) -> float | None:
+    known = [value for value in (one, other) if value is not None]
+    return max(known, default=None)
 
 
 def _smaller(one: float | None, other: float | None) -> float | None:

@@ -413,6 +413,18 @@ def test_metrics_have_their_definitions():
     assert metrics.pearson == pytest.approx(covariance / spread, abs=1e-12)
 
 
+def test_the_share_of_the_tolerance_that_is_used_is_the_largest_of_all_elements():
+    eager, exported = torch.tensor([1.0, 2.0, 0.0, 4.0]), torch.tensor([1.0, 2.5, 0.25, 4.0])
+    found = compare(eager, exported, Tolerance(1.0, 0.5)).metrics["output"]
+    # 0.5 of 1 + 0.5 * 2, and 0.25 of 1 + 0.5 * 0.
+    assert found.tolerance_used == pytest.approx(0.25)
+
+
+def test_where_nothing_is_allowed_no_share_of_it_is_used():
+    eager, exported = torch.tensor([1, 2]), torch.tensor([1, 3])
+    assert compare(eager, exported, TOLERANCE).metrics["output"].tolerance_used is None
+
+
 def test_figures_without_a_meaning_are_none():
     metrics = compare(torch.full((3,), 0.1), torch.zeros(3), TOLERANCE).metrics["output"]
     assert (metrics.cosine, metrics.pearson) == (None, None)
@@ -437,6 +449,6 @@ def test_near_constant_leaves_are_noted_as_proving_nothing():
 
 
 def test_worst_takes_each_figure_from_the_comparison_that_is_worst():
-    one = Comparison({"a": LeafMetrics(1.0, 0.1, 0.9, None, 0.0)})
-    other = Comparison({"a": LeafMetrics(0.5, 0.2, 1.0, 0.8, 0.5)})
-    assert worst([one, other]) == {"a": LeafMetrics(1.0, 0.2, 0.9, 0.8, 0.5)}
+    one = Comparison({"a": LeafMetrics(1.0, 0.1, 0.9, None, 0.0, 0.25)})
+    other = Comparison({"a": LeafMetrics(0.5, 0.2, 1.0, 0.8, 0.5, None)})
+    assert worst([one, other]) == {"a": LeafMetrics(1.0, 0.2, 0.9, 0.8, 0.5, 0.25)}
