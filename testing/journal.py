@@ -27,11 +27,13 @@ class JournalContents:
         results: One result a case and component: that of the latest attempt.
         attempts: Every result, in the order in which it was written, file by file.
         damaged: Lines that hold no result, each as ``file:line: why``.
+        written: When its last file was written, in seconds since the epoch; 0 of no file.
     """
 
     results: tuple[CaseResult, ...]
     attempts: tuple[CaseResult, ...]
     damaged: tuple[str, ...]
+    written: float = 0.0
 
 
 class Journal:
@@ -113,7 +115,8 @@ def scan(directory: str | Path) -> JournalContents:
     """
     attempts: list[CaseResult] = []
     damaged: list[str] = []
-    for path in _files(Path(directory)):
+    files = _files(Path(directory))
+    for path in files:
         for number, line in enumerate(path.read_bytes().split(b"\n"), start=1):
             if not line.strip():
                 continue
@@ -121,7 +124,8 @@ def scan(directory: str | Path) -> JournalContents:
                 attempts.append(CaseResult.from_json(line.decode("utf-8")))
             except (ValueError, TypeError, AttributeError, KeyError) as error:
                 damaged.append(f"{path.name}:{number}: {error}")
-    return JournalContents(tuple(_latest(attempts)), tuple(attempts), tuple(damaged))
+    written = files[-1].stat().st_mtime if files else 0.0
+    return JournalContents(tuple(_latest(attempts)), tuple(attempts), tuple(damaged), written)
 
 
 def _files(directory: Path) -> list[Path]:

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 
 from testing.coverage.record import ClassRecord, Coverage
-from testing.coverage.tables import area_rows, column_rows, facts, piped
+from testing.coverage.tables import area_rows, column_rows, facts
 from testing.coverage.verdict import Kind
+from testing.reports.tables import piped
 
 __all__ = ["page"]
 

@@ -1,17 +1,14 @@
-"""Tables of totals as rows of text, and how text and Markdown write them."""
+"""Tables of totals as rows of text."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
 
 from testing.coverage.record import Coverage, Totals, totals_of
 from testing.coverage.verdict import Kind
-from testing.results import Outcome
+from testing.reports.tables import Rows, outcome_rows
 
-__all__ = ["Rows", "aligned", "area_rows", "column_rows", "facts", "piped"]
-
-Rows: TypeAlias = Sequence[Sequence[str]]
+__all__ = ["area_rows", "column_rows", "facts"]
 
 
 def area_rows(coverage: Coverage) -> Rows:
@@ -32,15 +29,7 @@ def _row(name: str, totals: Totals, kinds: Sequence[Kind]) -> list[str]:
 def column_rows(coverage: Coverage) -> Rows:
     """Outcomes of the sweep, a row a backend and variant; none without results."""
     columns = coverage.by_column()
-    if not columns:
-        return []
-    shown = [o for o in Outcome if any(found.get(o) for found in columns.values())]
-    header = ["exported with", *(o.value.replace("_", " ") for o in shown), "all"]
-    rows = [
-        [column, *(str(found.get(o, 0)) for o in shown), str(sum(found.values()))]
-        for column, found in columns.items()
-    ]
-    return [header, *rows]
+    return outcome_rows(columns) if columns else []
 
 
 def facts(coverage: Coverage) -> list[str]:
@@ -57,24 +46,6 @@ def facts(coverage: Coverage) -> list[str]:
         f"{totals.tamed} classes run with a flag that is not transformers' default.",
         f"{totals.large} classes are beyond the limits of a tiny model.",
     ]
-
-
-def aligned(rows: Rows) -> str:
-    """A table for a terminal: names to the left, figures to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(_line(row, widths) for row in rows)
-
-
-def _line(row: Sequence[str], widths: Sequence[int]) -> str:
-    first, *figures = zip(row, widths, strict=True)
-    return "  ".join([first[0].ljust(first[1]), *(f.rjust(width) for f, width in figures)])
-
-
-def piped(rows: Rows) -> str:
-    """A table in Markdown, figures to the right."""
-    header, *body = rows
-    rule = ["---", *("---:" for _ in header[1:])]
-    return "\n".join(f"| {' | '.join(row)} |" for row in (header, rule, *body))
 
 
 def _share(part: int, whole: int) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from testing.coverage.record import ClassRecord, Coverage
-from testing.coverage.tables import aligned, area_rows, column_rows, facts
+from testing.coverage.tables import area_rows, column_rows, facts
 from testing.coverage.verdict import Kind
+from testing.reports.tables import aligned
 
 __all__ = ["details", "summary"]
 

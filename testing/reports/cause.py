@@ -1,0 +1,21 @@
+"""What tells one failure from another: how it ended, where, by which op, and in what words."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from testing.reports.wording import headline
+from testing.results import CaseResult
+
+__all__ = ["cause_of"]
+
+# Figures, lines of files, addresses and scratch folders tell nights apart and not causes.
+_FIGURE: Final = re.compile(
+    r"0x[0-9a-f]+|(?<![\w.])[-+]?\d[\w.+-]*|(?<=:)\d+|(?<=/tmp/)[^\s/'\"]+"
+)
+
+
+def cause_of(result: CaseResult) -> str:
+    """The headline of a result less its figures; equal for two failures of one cause."""
+    return _FIGURE.sub("#", headline(result))

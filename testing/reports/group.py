@@ -1,0 +1,39 @@
+"""Cases of which the same is to be said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from testing.reports.case import ReportedCase
+
+__all__ = ["Group", "grouped"]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Some cases, and what is said of all of them.
+
+    Attributes:
+        said: The sentence; of cases of one cause that of the first.
+        cases: At least one.
+    """
+
+    said: str
+    cases: Sequence[ReportedCase]
+
+
+def grouped(
+    said: Iterable[tuple[ReportedCase, str]], by: Callable[[ReportedCase], str] | None = None
+) -> list[Group]:
+    """Groups, the largest first, else in the order of their first cases.
+
+    Args:
+        said: Each case with its sentence.
+        by: What the cases of a group share; by default the sentence.
+    """
+    groups: dict[str, list[tuple[ReportedCase, str]]] = {}
+    for case, text in said:
+        groups.setdefault(by(case) if by else text, []).append((case, text))
+    found = [Group(of_one[0][1], [case for case, _ in of_one]) for of_one in groups.values()]
+    return sorted(found, key=lambda group: -len(group.cases))
