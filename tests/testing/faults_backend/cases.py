@@ -1,0 +1,46 @@
+"""The 200 cases, as a test class of models has them; pytest runs this file when it is named."""
+
+from __future__ import annotations
+
+import unittest
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from testing.mixin import ExportTesterMixin
+from testing.subject import Subject
+from tests.testing.faults_backend import backend
+from tests.testing.faults_backend.plan import CASES
+
+__all__ = ["FaultsExportTest", "backend"]
+
+
+class _Inputs:
+    batch_size = 2
+    families = ("noise",)
+    unchanged: Mapping[str, str] = {}
+
+    def traced(self) -> dict[str, Any]:
+        return {"x": torch.arange(6.0).reshape(2, 3)}
+
+    def fresh(self, family: str, batch_size: int | None = None) -> dict[str, Any]:
+        rows = batch_size or 2
+        return {"x": torch.arange(3.0 * rows).reshape(rows, 3) * 0.7 + 0.1}
+
+
+class _Model(torch.nn.Module):
+    def __init__(self, named: str) -> None:
+        super().__init__()
+        self.named = named
+        self.weight = torch.nn.Parameter(torch.linspace(-1.0, 1.0, 3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * self.weight
+
+
+class FaultsExportTest(ExportTesterMixin, unittest.TestCase):
+    all_model_classes = tuple(CASES)
+
+    def subject(self, model_class: str) -> Subject:
+        return Subject(_Model(model_class), _Inputs())
