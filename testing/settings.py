@@ -15,7 +15,7 @@ __all__ = ["CaseRequest", "RunSettings"]
 
 @dataclass(frozen=True)
 class RunSettings:
-    """Options of a run, one field per pytest option (see ``testing/plugin.py``).
+    """Options of a run, one field per pytest option (see ``testing/plugin/options.py``).
 
     Attributes:
         backends: Backends to run; empty means all that are installed.

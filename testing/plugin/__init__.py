@@ -1,0 +1,13 @@
+"""The pytest plugin: each module beside this one has the hooks of one thing."""
+
+from __future__ import annotations
+
+__all__: list[str] = []
+
+pytest_plugins = [
+    "testing.plugin.options",
+    "testing.plugin.run",
+    "testing.plugin.selection",
+    "testing.plugin.recording",
+    "testing.plugin.summary",
+]

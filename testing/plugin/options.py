@@ -1,0 +1,109 @@
+"""The options of a run, and what is no valid choice."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from typing import Any
+
+import pytest
+
+from exporters import BACKENDS, get_backend
+from exporters.base import Selection
+from testing.session import is_slow_run
+from testing.settings import RunSettings
+from testing.shards import Shard, ShardError
+
+__all__ = ["settings_of"]
+
+_GROUP = "export-harness"
+
+_OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
+    "--slow": ("run what is marked slow, as RUN_SLOW=1 does", {"action": "store_true"}),
+    "--backend": (
+        "run this backend only (repeatable); by default all that are installed",
+        {"action": "append", "default": [], "metavar": "NAME"},
+    ),
+    "--neuron-runtime": (
+        "what traces and runs for the neuron backend (default: auto)",
+        {"choices": ["auto", *get_backend("neuron").runtimes], "default": "auto"},
+    ),
+    "--trace-patches": (
+        "trace patches that may be applied (default: on)",
+        {"default": "on", "metavar": "on|off|NAME,…"},
+    ),
+    "--lowering-guard": (
+        "raise where an op would kill the process (default: on)",
+        {"choices": ["on", "off"], "default": "on"},
+    ),
+    "--isolate": (
+        "run cases in children: where the backend can crash (auto), always or never",
+        {"choices": ["auto", "always", "never"], "default": "auto"},
+    ),
+    "--run-skipped": (
+        "run what skips.py skips: xfailed where still needed, a failing xpassed where stale",
+        {"action": "store_true"},
+    ),
+    "--no-strict-skips": (
+        "with --run-skipped: let a stale entry show as xpassed without failing the run",
+        {"action": "store_true"},
+    ),
+    "--shard": ("run one share of the model classes, such as 1/10", {"metavar": "I/N"}),
+    "--results": ("directory to which results.jsonl is written", {"metavar": "DIR"}),
+}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options of a run."""
+    group = parser.getgroup(_GROUP, "export of model classes")
+    for name, (text, how) in _OPTIONS.items():
+        group.addoption(name, help=text, **how)
+    parser.addini("export_skips", "file of skips, from the root directory (default: skips.py)")
+
+
+def settings_of(config: pytest.Config, results: str) -> RunSettings:
+    """The options of a run as they were given.
+
+    Args:
+        config: pytest's configuration.
+        results: Directory of the journal.
+
+    Raises:
+        pytest.UsageError: One is no valid choice.
+    """
+    option = config.getoption
+    settings = RunSettings(
+        backends=tuple(dict.fromkeys(option("--backend"))),
+        neuron_runtime=option("--neuron-runtime"),
+        trace_patches=option("--trace-patches"),
+        lowering_guard=option("--lowering-guard") == "on",
+        isolate=option("--isolate"),
+        run_skipped=option("--run-skipped"),
+        strict_skips=not option("--no-strict-skips"),
+        slow=option("--slow") or is_slow_run(os.environ),
+        shard=option("--shard"),
+        results=results,
+    )
+    _check(settings)
+    return settings
+
+
+def _check(settings: RunSettings) -> None:
+    for name in settings.backends:
+        if name not in BACKENDS:
+            raise pytest.UsageError(_unknown("backend", name, list(BACKENDS)))
+    if settings.shard is not None:
+        try:
+            Shard.parse(settings.shard)
+        except ShardError as error:
+            raise pytest.UsageError(f"--shard: {error}") from None
+    patches = [name for backend in BACKENDS for name in get_backend(backend).patch_names()]
+    for name in sorted(Selection.parse(settings.trace_patches).names):
+        if name not in patches:
+            raise pytest.UsageError(_unknown("trace patch", name, patches))
+
+
+def _unknown(what: str, name: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(name, known, n=1)
+    hint = f"; did you mean {close[0]!r}?" if close else "."
+    return f"no {what} is called {name!a}{hint} There are: {', '.join(known)}."
