@@ -9,8 +9,9 @@ from packaging.version import InvalidVersion, Version
 
 __all__ = ["version_of"]
 
-# PyPI's torch-neuronx is an empty 1.0 that holds the name; AWS's own starts at 1.11.
-_PLACEHOLDERS = {"torch-neuronx": (1, 0)}
+# PyPI's torch-neuronx 1.0 and neuronx-cc 1.0.post1 are empty and hold the names; AWS's own start
+# at 1.11 and 2.1.
+_PLACEHOLDERS = {"neuronx-cc": (1, 0), "torch-neuronx": (1, 0)}
 
 
 def version_of(distribution: str) -> str | None:

@@ -1,14 +1,15 @@
 """What a reason says of the failure, and whether a failure is that one.
 
-A reason is prose; what is looked for in it is what the harness itself reports: ops, signals, and
-words that belong to one stage. A reason in which nothing is found fits every failure.
+A reason is prose; what is looked for in it is what the harness itself reports: ops, signals, types
+of errors, and words that belong to one stage. A reason in which nothing is found fits every
+failure.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from testing.registry.entries import Skip
@@ -29,15 +30,17 @@ _STAGE_WORDS: Final[Mapping[str, str]] = {
     "compare": (
         r"at `?compare`?\b|stage '?compare|\bdrift\w*|\bbaked\b|fresh inputs|\boff by\b"
         r"|\bmismatch\w*|\bdiffer\w*|\bmax abs\b|\btolerance\b|\binaccura\w+|wrong (value|number)"
-        r"|\bother weights\b"
+        r"|\b(with|given|on) other weights\b|\bstale weights\b"
     ),
 }
 # A package that lacks is seen as soon as anything is imported or built.
 _BEFORE_EAGER: Final = frozenset({"import", "setup", "prepare"})
 _OP: Final = re.compile(r"\b(?:aten|prim|prims|xla|torchvision|torch_xla|quantized)::\w+")
 _SIGNAL: Final = re.compile(r"\bSIG[A-Z]{3,5}\b")
+_ERROR: Final = re.compile(r"\b[A-Z]\w*(?:Error|Exception)\b")
+_MISSING: Final = frozenset({"ImportError", "ModuleNotFoundError"})
 _SLOW: Final = re.compile(r"\btime[ds]?[ -]?out|\bhangs?\b|takes too long|\bnever ends\b|\bslow\b")
-_BAKED: Final = re.compile(r"\bbaked\b|\bfresh inputs\b")
+_SEEN_LATER: Final = re.compile(r"\bbaked\b|\b(fresh|traced) inputs\b|\bwith other weights\b")
 _GUARDED: Final = "guard"
 
 
@@ -49,13 +52,20 @@ class Cause:
         stages: Where it is seen.
         ops: The ops that are to blame.
         signals: How the process dies.
+        errors: Types of the errors that are raised.
         is_slow: Whether it is the time that the case takes.
     """
 
     stages: frozenset[str] = frozenset()
     ops: frozenset[str] = frozenset()
     signals: frozenset[str] = frozenset()
+    errors: frozenset[str] = frozenset()
     is_slow: bool = False
+
+    @property
+    def is_told(self) -> bool:
+        """Whether anything is told at all."""
+        return self != Cause()
 
     @classmethod
     def of_text(cls, text: str) -> Cause:
@@ -65,28 +75,40 @@ class Cause:
         if (ops or signals) and not stages:
             # An op that has no lowering, and a process that dies, are seen while exporting.
             stages = frozenset({"export"})
-        if _BAKED.search(text):
-            # It happens while tracing, and is seen on fresh inputs.
+        if _SEEN_LATER.search(text):
+            # It happens while tracing, and is seen in what is compared.
             stages -= {"export"}
-        return cls(stages, ops, signals, bool(_SLOW.search(text)))
+        errors = frozenset(_ERROR.findall(text))
+        return cls(stages, ops, signals, errors, bool(_SLOW.search(text)))
 
     def differences(self, result: CaseResult) -> Iterator[str]:
         """In what a failure is another than this one."""
         is_late = result.outcome is Outcome.TIMEOUT
-        is_told = bool(self.stages or self.ops or self.signals or self.is_slow)
-        if is_told and is_late != self.is_slow and not (self.is_slow and self.stages):
+        if self.is_told and is_late != self.is_slow and not (self.is_slow and self.stages):
             yield "the time limit" if is_late else "not the time limit"
         elif self.stages and result.stage not in self.stages and not is_late:
-            yield f"stage {result.stage}, not {' or '.join(sorted(self.stages))}"
+            yield f"stage {result.stage}, not {_either(self.stages)}"
         found = _ops_of(result)
-        if self.ops and found and not self.ops & found:
-            yield f"{', '.join(sorted(found))}, not {', '.join(sorted(self.ops))}"
+        if self.ops and not self.ops & found and (found or _is_raised_in_trace(result)):
+            yield f"{', '.join(sorted(found)) or 'no op'}, not {_either(self.ops)}"
         if self.signals and not self._dies_so(result):
-            yield f"{result.signal or 'no signal'}, not {', '.join(sorted(self.signals))}"
+            yield f"{result.signal or 'no signal'}, not {_either(self.signals)}"
+        if error := self._other_error(result):
+            yield error
 
     def _dies_so(self, result: CaseResult) -> bool:
         # The guard raises where the process would have died.
         return result.signal in self.signals or result.op_source == _GUARDED
+
+    def _other_error(self, result: CaseResult) -> str | None:
+        """Another type of error than the ones that are told, or a package that lacks."""
+        raised = _ERROR.match(result.message or "")
+        if raised is None or raised[0] in self.errors or self.ops & _ops_of(result):
+            return None
+        if self.errors:
+            return f"{raised[0]}, not {_either(self.errors)}"
+        is_expected = not self.is_told or "import" in self.stages
+        return None if is_expected or raised[0] not in _MISSING else raised[0]
 
 
 def recorded_cause(entry: Entry, entries: Iterable[Entry]) -> Cause:
@@ -99,7 +121,7 @@ def recorded_cause(entry: Entry, entries: Iterable[Entry]) -> Cause:
     kind = entry.value.kind if isinstance(entry.value, Skip) else None
     if kind == "needs-package":
         stages = stages | _BEFORE_EAGER
-    return Cause(stages, cause.ops, cause.signals, cause.is_slow or kind == "slow")
+    return replace(cause, stages=stages, is_slow=cause.is_slow or kind == "slow")
 
 
 def stages_named(text: str) -> frozenset[str]:
@@ -123,3 +145,12 @@ def _whole_reason(entry: Entry, entries: tuple[Entry, ...], seen: frozenset[Entr
 def _ops_of(result: CaseResult) -> frozenset[str]:
     told = [result.op or "", result.message or "", *result.baked_reads]
     return frozenset(op for text in told for op in _OP.findall(text))
+
+
+def _is_raised_in_trace(result: CaseResult) -> bool:
+    """Whether Python raised while tracing; of a process that died the op may be unknown."""
+    return result.outcome is Outcome.FAILED and result.stage == "export"
+
+
+def _either(names: Iterable[str]) -> str:
+    return " or ".join(sorted(names))

@@ -8,8 +8,14 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TypeAlias
 
-from packaging.markers import InvalidMarker, Marker
+from packaging.markers import (
+    InvalidMarker,
+    Marker,
+    UndefinedComparison,
+    UndefinedEnvironmentName,
+)
 from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import Specifier
 from packaging.version import InvalidVersion, Version
 
 from exporters.distributions import version_of
@@ -77,15 +83,27 @@ def installed_version(name: str) -> Version | None:
 
 def _is_met(requirement: Requirement, installed: Installed) -> bool:
     version = installed(requirement.name)
-    # A nightly or release candidate that is installed counts as the version that it says.
-    return version is not None and requirement.specifier.contains(version, prereleases=True)
+    return version is not None and all(_is_within(version, one) for one in requirement.specifier)
+
+
+def _is_within(version: Version, specifier: Specifier) -> bool:
+    """Whether a version is one of a specifier.
+
+    A nightly or release candidate counts as the version that it leads to, except where it is
+    compared with another. PEP 440 has 5.0rc1 in neither ``<5`` nor ``>=5``.
+    """
+    if version.is_prerelease and not specifier.prereleases:
+        local = f"+{version.local}" if version.local else ""
+        version = Version(f"{version.base_version}{local}")
+    return specifier.contains(version, prereleases=True)
 
 
 def _requirement(text: str) -> Requirement:
     try:
         requirement = Requirement(text)
     except InvalidRequirement as error:
-        raise ConditionError(f"{text!a} is no requirement: {_first_line(error)}") from None
+        hint = "a marker goes behind `;`" if _is_marker(text) else _first_line(error)
+        raise ConditionError(f"{text!a} is no requirement: {hint}") from None
     if requirement.url or requirement.extras:
         raise ConditionError(f"{text!a}: a name and versions, without URL or extras")
     return requirement
@@ -93,9 +111,20 @@ def _requirement(text: str) -> Requirement:
 
 def _marker(text: str) -> Marker:
     try:
-        return Marker(text.strip())
-    except InvalidMarker as error:
+        marker = Marker(text.strip())
+        # Names and comparisons that there are not are found only as it is evaluated.
+        marker.evaluate()
+    except (InvalidMarker, UndefinedComparison, UndefinedEnvironmentName) as error:
         raise ConditionError(f"{text.strip()!a} is no marker: {_first_line(error)}") from None
+    return marker
+
+
+def _is_marker(text: str) -> bool:
+    try:
+        Marker(text)
+    except InvalidMarker:
+        return False
+    return True
 
 
 def _first_line(error: Exception) -> str:

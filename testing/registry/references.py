@@ -15,7 +15,7 @@ from testing.scopes import Scope
 
 __all__ = ["holders", "is_full", "reference_of", "repointed"]
 
-_REFERENCE: Final = re.compile(r"Same(?: [^\s`.]+){0,6}? as `?(?P<name>[A-Z]\w*)`?(?!\w)")
+_REFERENCE: Final = re.compile(r"[Ss]ame(?: [^\s`.]+){0,6}? as `?(?P<name>[A-Z]\w*)`?(?!\w)")
 
 
 def reference_of(reason: str) -> str | None:

@@ -20,7 +20,7 @@ __all__ = ["cleaned", "rewritten"]
 
 _Statement: TypeAlias = cst.SimpleStatementLine | cst.BaseCompoundStatement
 
-_KEPT: Final = "\n\t"
+_TAB: Final = 4
 _STRINGS: Final = (cst.SimpleString, cst.ConcatenatedString)
 _BARE: Final = cst.SimpleWhitespace("")
 _BLANK: Final = cst.SimpleWhitespace(" ")
@@ -46,13 +46,9 @@ def rewritten(text: str, edits: Iterable[Edit]) -> str:
 
 def cleaned(text: str) -> str:
     """The text with plain spaces and ends of lines, and nothing that cannot be seen."""
-    plain = io.StringIO(text.removeprefix("\ufeff"), newline=None).read()
-    spaced = "".join(" " if _is_space(char) else char for char in plain)
-    return "".join(char for char in spaced if is_visible(char) or char in _KEPT)
-
-
-def _is_space(char: str) -> bool:
-    return char.isspace() and char not in _KEPT
+    plain = io.StringIO(text.removeprefix("\ufeff"), newline=None).read().expandtabs(_TAB)
+    spaced = "".join(" " if char.isspace() and char != "\n" else char for char in plain)
+    return "".join(char for char in spaced if is_visible(char) or char == "\n")
 
 
 @dataclass(frozen=True)

@@ -160,12 +160,16 @@ def _text(path: Path, data: bytes) -> str:
 
 
 def _statements(path: Path, text: str) -> list[ast.stmt]:
+    if "\0" in text:
+        # Python's message has no line, and its kind depends on the version.
+        line = text[: text.index("\0")].count("\n") + 1
+        raise _fatal(path, line, problems.SYNTAX, "a null byte, which Python does not read")
     try:
         return ast.parse(text).body
-    except (SyntaxError, ValueError) as error:
-        line = getattr(error, "lineno", None) or 1
-        message = getattr(error, "msg", str(error))
-        raise _fatal(path, line, problems.SYNTAX, message) from None
+    except SyntaxError as error:
+        raise _fatal(path, error.lineno or 1, problems.SYNTAX, error.msg) from None
+    except (RecursionError, MemoryError):
+        raise _fatal(path, 1, problems.SYNTAX, "an expression is nested too deeply") from None
 
 
 def _fatal(path: Path, line: int, code: Code, message: str) -> SkipFileError:
@@ -180,7 +184,8 @@ class _Reader:
         self.scopes: list[ScopeKey] = []
         self.entries: list[Entry] = []
         self.problems: list[Problem] = []
-        self._lines = text.split("\n")
+        # As ast counts them: a form feed or a line separator ends none.
+        self._lines = re.split(r"\r\n|\r|\n", text)
         self._tables: dict[str, int] = {}
 
     def report(self, line: int, code: Code, message: str, **more: Any) -> None:
@@ -193,7 +198,8 @@ class _Reader:
             self.report(1, problems.INVISIBLE, message, edit=Clean())
         if b"\r" in data:
             line = data[: data.index(b"\r")].count(b"\n") + 1
-            message = "the line ends in CR LF; save the file with LF"
+            end = "CR LF" if b"\r\n" in data else "CR"
+            message = f"the line ends in {end}; save the file with LF"
             self.report(line, problems.INVISIBLE, message, edit=Clean())
 
     def read_statement(self, statement: ast.stmt) -> None:
@@ -235,9 +241,7 @@ class _Reader:
         except ScopeError as error:
             self.problems.append(_scope_problem(key, place, error))
             return None
-        if scope.is_exactness and table != EXPORT_SKIPS:
-            right = str(scope.without_exactness)
-            message = f"{table} is about exactness already: write {right!r}"
+        if message := _misfit(table, scope):
             self.report(place.line, problems.IMPOSSIBLE_SCOPE, message)
             return None
         return scope
@@ -299,6 +303,16 @@ def _scope_problem(key: str, place: Place, error: ScopeError) -> Problem:
     meant_scope = _meant_scope(key)
     edit = Rename(place, meant_scope) if meant_scope else None
     return Problem(place.line, problems.UNKNOWN_SCOPE, str(error), near, edit)
+
+
+def _misfit(table: str, scope: Scope) -> str | None:
+    """Why a scope has no place in a table."""
+    if scope.is_exactness and table != EXPORT_SKIPS:
+        right = str(scope.without_exactness)
+        return f"{table} is about exactness already: write {right!r}"
+    if table == ONNX_DISABLE_OPTIMIZE and not scope.meets(Scope(backend="onnx")):
+        return f"{table} is about onnx, of which {str(scope)!r} has no case"
+    return None
 
 
 def _meant_scope(key: str) -> str | None:

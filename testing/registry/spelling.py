@@ -6,11 +6,20 @@ import difflib
 import unicodedata
 from collections.abc import Iterable
 from functools import cache
+from typing import Final
 
 from testing import auto_classes, released
 from testing.auto_classes import TransformersMissingError
 
 __all__ = ["is_known_class", "is_visible", "known_classes", "meant", "nearest"]
+
+# Cyrillic and Greek letters that look as Latin ones do, after Unicode's list of confusables.
+_LOOK_ALIKES: Final = str.maketrans(
+    "\u0410\u0412\u0415\u0405\u0406\u0408\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0425"
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0455\u0456\u0458"
+    "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03bf",
+    "ABESIJKMHOPCTXaeopcyxsijABEZHIKMNOPTYXo",
+)
 
 
 @cache
@@ -58,7 +67,9 @@ def is_visible(char: str) -> bool:
 
 
 def _seen(name: str) -> str:
-    return "".join(char for char in name if is_visible(char)).strip()
+    """What a reader takes a name for."""
+    shown = "".join(char for char in name if is_visible(char)).strip()
+    return unicodedata.normalize("NFKC", shown).translate(_LOOK_ALIKES)
 
 
 def _is_one_slip(one: str, other: str) -> bool:

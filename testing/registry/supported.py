@@ -1,30 +1,40 @@
-"""Versions for which ``skips.py`` is kept: what a ``when`` can be about."""
+"""Versions for which ``skips.py`` is kept: what a ``when`` can be about.
+
+Those of the Neuron SDKs 2.27 to 2.31 are from AWS's announcements: 2.27 ends PyTorch 2.6, 2.29
+ends 2.7 and 2.8, and 2.9 is the last on PyTorch/XLA. 2.26 came with neuronx-cc 2.21, 2.28 with
+2.23 and 2.31 with 2.26. The others are those of the extras in ``pyproject.toml``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from importlib import metadata
 from itertools import product
 from types import MappingProxyType
 from typing import Final
 
+from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from exporters import BACKENDS, get_backend
 from testing import released
 from testing.registry.conditions import Condition
+from testing.registry.spelling import meant
 
-__all__ = ["PYTHONS", "VERSIONS", "impossible_part", "supported_versions"]
+__all__ = ["PYTHONS", "VERSIONS", "impossible_part", "misnamed", "supported_versions"]
 
 PYTHONS: Final = ("3.10", "3.11", "3.12")
 """Of ``requires-python``."""
 
-# torch and torch-neuronx are those of the Neuron SDKs 2.27 to 2.31, and of the extra `export`.
 # transformers' are the committed lists; a distribution that is not here may have any version.
 VERSIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "torch": ("==2.7.*", "==2.8.*", "==2.9.*", "==2.13.*"),
         "torch-neuronx": (">=2.7,<2.10",),
+        "neuronx-cc": (">=2.22,<2.27",),
         "torch-xla": (">=2.7,<2.10",),
         "optimum": (">=2,<3",),
     }
@@ -59,6 +69,33 @@ def impossible_part(condition: Condition) -> str | None:
     if marker is None or any(marker.evaluate(place) for place in _environments()):
         return None
     return str(marker)
+
+
+def misnamed(condition: Condition) -> Iterator[tuple[str, str]]:
+    """Names in a condition that no distribution has, so that it never holds, each with a remedy.
+
+    A name that the harness does not know may be right all the same: it is told where it is one
+    slip away from one that the harness depends on.
+    """
+    known = _distributions()
+    for name in dict.fromkeys(canonicalize_name(r.name) for r in condition.requirements):
+        if name == "python":
+            yield name, "write it as a marker, `; python_version < '3.12'`"
+        elif name not in known and (right := meant(name, known)):
+            yield name, f"write {right!r}"
+
+
+@cache
+def _distributions() -> frozenset[str]:
+    """Distributions on which the harness and its backends depend."""
+    of_backends = (name for backend in BACKENDS for name in get_backend(backend).distributions)
+    try:
+        own = metadata.requires("export-harness") or []
+    except metadata.PackageNotFoundError:
+        own = []
+    required = (Requirement(text).name for text in own)
+    names = ("transformers", *VERSIONS, *of_backends, *required)
+    return frozenset(map(canonicalize_name, names))
 
 
 def _meet(one: SpecifierSet, other: SpecifierSet) -> bool:

@@ -6,7 +6,9 @@ import ast
 import dataclasses
 import datetime
 import math
-from collections.abc import Mapping
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from testing.registry import problems
@@ -18,6 +20,9 @@ from testing.registry.spelling import is_visible
 __all__ = ["KINDS", "BadValueError", "skip_of", "tolerance_of"]
 
 KINDS: Final = ("bug", "wontfix", "needs-package", "slow")
+
+# Python 3.11 reads other forms of ISO 8601 as well, 3.10 this one alone.
+_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 class BadValueError(ValueError):
@@ -56,12 +61,17 @@ def _check_condition(value: Skip | Tolerance) -> None:
             Condition.parse(value.when)
     except ConditionError as error:
         raise BadValueError(problems.BAD_WHEN, f"when: {error}") from None
-    try:
-        if value.until is not None:
-            datetime.date.fromisoformat(value.until)
-    except ValueError:
+    if value.until is not None and not _is_date(value.until):
         message = f"until {value.until!a} is no date; write it 2026-12-31"
-        raise BadValueError(problems.BAD_UNTIL, message) from None
+        raise BadValueError(problems.BAD_UNTIL, message)
+
+
+def _is_date(text: str) -> bool:
+    try:
+        datetime.date.fromisoformat(text)
+    except ValueError:
+        return False
+    return _DATE.fullmatch(text) is not None
 
 
 def tolerance_of(node: ast.expr) -> Tolerance:
@@ -90,18 +100,36 @@ def _arguments(node: ast.expr, made: type, expected: str) -> dict[str, Any]:
     """Arguments of a call of `made`, by field; all are literals."""
     if not (isinstance(node, ast.Call) and _name(node.func) == made.__name__):
         raise BadValueError(problems.WRONG_TYPE, f"must be {expected}", node.lineno)
-    fields = [field for field in dataclasses.fields(made)]
-    given = dict(zip((field.name for field in fields), node.args, strict=False))
-    given |= {keyword.arg or "**": keyword.value for keyword in node.keywords}
-    unknown = [name for name in given if name not in {field.name for field in fields}]
-    if unknown or len(node.args) > len(fields):
-        what = ", ".join(unknown) or "so many arguments"
-        raise BadValueError(problems.WRONG_TYPE, f"{made.__name__} takes no {what}", node.lineno)
+    fields = dataclasses.fields(made)
+    names = [field.name for field in fields]
+    pairs = list(zip(names, node.args, strict=False))
+    pairs += [(keyword.arg or "**", keyword.value) for keyword in node.keywords]
     required = [f.name for f in fields if f.default is dataclasses.MISSING]
-    missing = [name for name in required if name not in given]
-    if missing:
-        raise BadValueError(problems.WRONG_TYPE, f"{made.__name__} needs {', '.join(missing)}")
-    return {name: _literal(name, value) for name, value in given.items()}
+    fault = next(_faults_of(node, [name for name, _ in pairs], names, required), None)
+    if fault:
+        raise BadValueError(problems.WRONG_TYPE, f"{made.__name__} {fault}", node.lineno)
+    return {name: _literal(name, value) for name, value in pairs}
+
+
+def _faults_of(
+    call: ast.Call, given: Sequence[str], names: Sequence[str], required: Sequence[str]
+) -> Iterator[str]:
+    """Why Python would refuse the arguments of a call, in words behind the name of what it calls.
+
+    Args:
+        call: The call.
+        given: Names of its arguments, those by position first.
+        names: Names that there are.
+        required: Those that have no default.
+    """
+    if len(call.args) > len(names):
+        yield f"takes at most {len(names)} arguments, not {len(call.args)}"
+    if unknown := [name for name in given if name not in names]:
+        yield f"takes no {', '.join(unknown)}"
+    if repeated := [name for name, count in Counter(given).items() if count > 1]:
+        yield f"is given {', '.join(repeated)} twice"
+    if missing := [name for name in required if name not in given]:
+        yield f"needs {', '.join(missing)}"
 
 
 def _literal(name: str, node: ast.expr) -> Any:
@@ -123,6 +151,9 @@ def _check_types(value: Skip | Tolerance, types: Mapping[str, Any], otherwise: t
         if not isinstance(given, expected):
             wanted = "a number" if expected is not str else "a string"
             message = f"{field.name} must be {wanted}, not {type(given).__name__}"
+            raise BadValueError(problems.WRONG_TYPE, message)
+        if field.name in ("issue", "component") and not _is_text(given):
+            message = f"{field.name} is empty; leave it out"
             raise BadValueError(problems.WRONG_TYPE, message)
 
 

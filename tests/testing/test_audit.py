@@ -43,6 +43,8 @@ DIED = {
     "op": "aten::upsample_bicubic2d",
     "op_source": "guard-rerun",
 }
+RAISED = {"outcome": Outcome.FAILED, "stage": "export"}
+NO_FOO = "no op, not aten::foo"
 DRIFTED = {"outcome": Outcome.FAILED, "stage": "compare", "message": "max abs 0.1"}
 
 
@@ -205,7 +207,7 @@ class TestChangedCauses:
             (
                 "aten::foo has no lowering",
                 {"outcome": Outcome.FAILED, "stage": "prepare", "message": "ImportError: x"},
-                "stage prepare, not export",
+                "stage prepare, not export; ImportError",
             ),
             (
                 "aten::foo has no lowering",
@@ -220,6 +222,23 @@ class TestChangedCauses:
             ),
             ("drifts 1e-2", DIED, "stage export, not compare"),
             ("hangs", DRIFTED, "not the time limit"),
+            (
+                "aten::foo reads its operand while tracing: derived from other weights, x",
+                DRIFTED,
+                "stage compare, not export",
+            ),
+            ("On the traced inputs: differs by 1", DIED, "stage export, not compare"),
+            ("aten::foo has no lowering", {**RAISED, "message": "ValueError: x"}, NO_FOO),
+            (
+                "dies in trace",
+                {**RAISED, "message": "ModuleNotFoundError: No module named 'x'"},
+                "ModuleNotFoundError",
+            ),
+            (
+                "ValueError: a (m.py:1) at export",
+                {**RAISED, "message": "IndexError: b"},
+                "IndexError, not ValueError",
+            ),
         ],
     )
     def test_are_said(self, bench: Bench, reason: str, ending: dict[str, Any], told: str) -> None:
@@ -236,6 +255,13 @@ class TestChangedCauses:
             ("dies in trace", DIED),
             ("nobody knows why", DRIFTED),
             ("Takes too long", {"outcome": Outcome.TIMEOUT, "stage": "export"}),
+            ("ValueError: a at export", {**RAISED, "message": "ValueError: a (m.py:2)"}),
+            (
+                "RuntimeError of aten::foo while tracing",
+                {**RAISED, "message": "UnloweredOpError: aten::foo", "op_source": "guard"},
+            ),
+            ("nobody knows why", {**RAISED, "message": "ImportError: x"}),
+            ("Right with these and wrong with other weights.", DRIFTED),
             (
                 "aten::nonzero reads input_ids while tracing, so that they are baked in: on fresh "
                 "inputs the logits are off by 0.39",

@@ -408,6 +408,20 @@ class TestConditions:
     def test_a_condition_is_about_a_supported_version(self, when: str, part: str | None) -> None:
         assert impossible_part(Condition.parse(when)) == part
 
+    @pytest.mark.parametrize(
+        ("when", "found"),
+        [
+            ("transformer<5", ["unknown-distribution"]),
+            ("Torch_Neuron<2.9", ["unknown-distribution"]),
+            ("python<3.12", ["unknown-distribution"]),
+            ("torch_neuronx<2.9 and timm<1.0.21", []),
+            ("neuronx-distributed<1", []),
+        ],
+    )
+    def test_one_that_names_no_distribution_never_holds(self, when: str, found: list[str]) -> None:
+        text = f'EXPORT_SKIPS = {{"all": {{"BertModel": Skip("dies in trace", when="{when}")}}}}'
+        assert [code for _, code in lint_text(text)] == found
+
     def test_what_the_extras_install_is_supported(self) -> None:
         text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
         pinned = re.findall(r'"((?:torch|torch-xla|transformers|optimum)[=<>~][^"]+)"', text)
@@ -559,6 +573,14 @@ EXPORT_SKIPS = {
     def test_what_needs_thought_is_left_to_a_person(self, text: str) -> None:
         assert lint_text(text)
         assert fixed(text) == text
+
+    def test_tabs_become_spaces(self) -> None:
+        text = 'EXPORT_SKIPS = {\n\t"all": {\n\t\t"BertModel": "dies in trace",\n\t},\n}\n'
+        assert fixed(text) == text.replace("\t", "    ")
+
+    def test_lines_that_end_in_cr_alone_are_lines(self) -> None:
+        text = 'EXPORT_SKIPS = {\r    "nueron": {"BertModel": "dies in trace"},\r}\r'
+        assert fixed(text) == text.replace("\r", "\n").replace("nueron", "neuron")
 
     def test_the_shipped_file_stays_as_it_is(self) -> None:
         text = DEFAULT_PATH.read_text(encoding="utf-8")

@@ -191,9 +191,23 @@ def test_the_onnx_optimizer_is_off_where_an_entry_says_so(tmp_path: Path) -> Non
         ('EXPORT_SKIPS = {\n "all": {"A": Skip()}}', 2, "needs reason"),
         ('EXPORT_SKIPS = {\n "all": {"A": Skip("x", wen="a<1")}}', 2, "takes no wen"),
         ('EXPORT_SKIPS = {\n "all": {"A": Skip("x", issue=3)}}', 2, "issue must be a string"),
+        ('EXPORT_SKIPS = {\n "all": {"A": Skip("x", issue=" ")}}', 2, "issue is empty"),
+        ('EXPORT_SKIPS = {\n "all": {"A": Skip("x", component="")}}', 2, "component is empty"),
+        ('EXPORT_SKIPS = {\n "all": {"A": Skip("x", reason="y")}}', 2, "given reason twice"),
+        ('EXPORT_SKIPS = {\n "all": {"A": Skip("x", kind="bug", kind="slow")}}', 2, "kind twice"),
+        ('EXPORT_SKIPS = {\n "all": {"A": Skip(*"abcdefg")}}', 2, "must be a literal"),
+        ('EXPORT_SKIPS = {\n "all": {"A": Skip(1, 2, 3, 4, 5, 6, 7)}}', 2, "at most 6"),
         ('EXPORT_SKIPS = {\n "all": {"A": Skip("x", kind="bgu")}}', 2, "'bgu' is none of"),
         ('EXPORT_SKIPS = {\n "all": {"A": Skip("x", when="<2")}}', 2, "no requirement"),
+        (
+            'EXPORT_SKIPS = {\n "all": {"A": Skip("x", when="a<2; os_name ~= \'posix\'")}}',
+            2,
+            "no marker",
+        ),
         ('EXPORT_SKIPS = {\n "all": {"A": Skip("x", until="soon")}}', 2, "is no date"),
+        # Python 3.11 would read these, 3.10 not.
+        ('EXPORT_SKIPS = {\n "all": {"A": Skip("x", until="20261231")}}', 2, "is no date"),
+        ('EXPORT_SKIPS = {\n "all": {"A": Skip("x", until="2026-W49-1")}}', 2, "is no date"),
         ('EXPORT_SKIPS = {\n "all": {"A": Skip(f"x")}}', 2, "reason must be a literal"),
         ('EXPORT_SKIPS = {\n "all": "A"}', 2, "must be a dict literal"),
         ('EXPORT_SKIPS = {\n "all": ["A"]}', 2, "must be a dict literal"),
@@ -224,9 +238,13 @@ def test_the_onnx_optimizer_is_off_where_an_entry_says_so(tmp_path: Path) -> Non
             "requirement",
         ),
         ('ONNX_DISABLE_OPTIMIZE = {\n "onnx": {"A": Skip("x", kind=3)}}', 2, "kind must be"),
+        ('ONNX_DISABLE_OPTIMIZE = {\n "neuron": {"A": "x"}}', 2, "'neuron' has no case"),
         ("\ufeffEXPORT_SKIPS = {}", 1, "byte order mark"),
         ("\nEXPORT_SKIPS = {}\r\n", 2, "CR LF"),
+        ("\r\rEXPORT_SKIPS = {'all': {'A': 'x'}}", 1, "ends in CR;"),
         ("\nEXPORT_SKIPS = {", 2, "never closed"),
+        ("EXPORT_SKIPS = {\n'all': {'A': 'x\0y'}}", 2, "null byte"),
+        ("EXPORT_SKIPS = {'all': {'A': " + "-" * 9999 + "1}}", 1, "nested too deeply"),
     ],
 )
 def test_what_is_wrong_is_an_error_with_its_line(
@@ -240,9 +258,20 @@ def test_what_is_wrong_is_an_error_with_its_line(
     assert says in str(caught.value)
 
 
-def test_a_misspelt_name_with_hidden_characters_names_the_nearest(tmp_path: Path) -> None:
-    file = skips(tmp_path, 'EXPORT_SKIPS = {"all": {"Bert\u200bModel": "x"}}')
-    with pytest.raises(SkipFileError, match="did you mean 'BertModel'"):
+# The last two have a Cyrillic and a full-width C; PvtModel is as near to what is left of them.
+@pytest.mark.parametrize(
+    ("written", "right"),
+    [
+        ("Bert\u200bModel", "BertModel"),
+        ("\u0421vtModel", "CvtModel"),
+        ("\uff23vtModel", "CvtModel"),
+    ],
+)
+def test_a_misspelt_name_with_characters_that_deceive_names_the_nearest(
+    tmp_path: Path, written: str, right: str
+) -> None:
+    file = skips(tmp_path, f'EXPORT_SKIPS = {{"all": {{"{written}": "x"}}}}')
+    with pytest.raises(SkipFileError, match=f"did you mean '{right}'"):
         Registry.load(file)
 
 
@@ -286,8 +315,12 @@ VERSIONS = {
         ("torch-neuronx==2.9.*", True),
         ("torch==2.9.1", True),
         ("torch<2.9.1", False),
+        # Installed is a candidate: as the release that it leads to, but beside candidates.
         ("transformers>=5.0.0rc1", True),
+        ("transformers<5.0.0rc2", True),
         ("transformers<5", False),
+        ("transformers>=5", True),
+        ("transformers==5.0.*", True),
         ("transformers>=4.57", True),
         ("openvino<9999", False),
         ("torch<3 and transformers>=4", True),
@@ -322,7 +355,9 @@ def test_a_condition_that_fails_gives_way_to_a_narrower_entry(tmp_path: Path) ->
     assert entry.reason == "still"
 
 
-@pytest.mark.parametrize(("version", "found"), [("1.0", None), ("1.0.0", None), ("2.9.0.2", "")])
+@pytest.mark.parametrize(
+    ("version", "found"), [("1.0", None), ("1.0.0", None), ("1.0.post1", None), ("2.9.0.2", "")]
+)
 def test_the_empty_package_that_holds_a_name_is_absent(
     monkeypatch: pytest.MonkeyPatch, version: str, found: str | None
 ) -> None:
@@ -332,17 +367,33 @@ def test_the_empty_package_that_holds_a_name_is_absent(
         expected = None if found is None else Version(version)
         assert conditions.installed_version("torch-neuronx") == expected
         assert conditions.installed_version("torch_neuronx") == expected
+        assert conditions.installed_version("neuronx-cc") == expected
         assert conditions.installed_version("torch") == Version(version)
     finally:
         conditions.installed_version.cache_clear()
 
 
 @pytest.mark.parametrize(
-    "text", ["", ";", "torch <", "torch<2 or torch>3", "torch[x]<2", "torch @ https://x.org/a"]
+    "text",
+    [
+        "",
+        ";",
+        "torch <",
+        "torch<2 or torch>3",
+        "torch[x]<2",
+        "torch @ https://x.org/a",
+        "torch<3; os_name ~= 'posix'",
+        "torch<3; dependency_groups == 'x'",
+    ],
 )
 def test_what_is_no_condition_is_refused(text: str) -> None:
     with pytest.raises(ConditionError):
         Condition.parse(text)
+
+
+def test_a_marker_among_the_requirements_is_told_its_place() -> None:
+    with pytest.raises(ConditionError, match="a marker goes behind `;`"):
+        Condition.parse("torch<3 and python_version < '3.12'")
 
 
 def test_the_registry_imports_neither_torch_nor_transformers() -> None:
@@ -369,6 +420,7 @@ class TestReferences:
         [
             ("Same as `CvtModel`.", "CvtModel"),
             ("Same as CvtModel", "CvtModel"),
+            ("same as `CvtModel`", "CvtModel"),
             ("Same op as `CvtModel`, in the pooler.", "CvtModel"),
             ("Same cause on the static path as `CvtModel`: aten::roll.", "CvtModel"),
             ("Same shapes as eager and other values.", None),

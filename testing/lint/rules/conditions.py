@@ -10,12 +10,13 @@ from testing.lint.file import LintedFile
 from testing.lint.rules import rule
 from testing.registry.conditions import Condition
 from testing.registry.problems import Code, Problem
-from testing.registry.supported import impossible_part
+from testing.registry.supported import impossible_part, misnamed
 
-__all__ = ["EXPIRED", "IMPOSSIBLE_WHEN"]
+__all__ = ["EXPIRED", "IMPOSSIBLE_WHEN", "UNKNOWN_DISTRIBUTION"]
 
 EXPIRED: Final = Code("S502", "expired")
 IMPOSSIBLE_WHEN: Final = Code("S504", "impossible-when")
+UNKNOWN_DISTRIBUTION: Final = Code("S505", "unknown-distribution")
 
 
 @rule
@@ -42,3 +43,13 @@ def impossible_conditions(file: LintedFile) -> Iterator[Problem]:
                 "delete the entry or correct its when"
             )
             yield Problem(entry.line, IMPOSSIBLE_WHEN, message)
+
+
+@rule
+def unknown_distributions(file: LintedFile) -> Iterator[Problem]:
+    """A ``when`` that names no distribution: one that is absent never makes an entry apply."""
+    for entry in file.entries:
+        condition = Condition.parse(entry.value.when) if entry.value.when else None
+        for name, remedy in misnamed(condition) if condition else ():
+            message = f"{entry.model_class}: no distribution is called {name!a}; {remedy}"
+            yield Problem(entry.line, UNKNOWN_DISTRIBUTION, message)
