@@ -93,6 +93,7 @@ class CaseResult:
     seconds: dict[str, float] = field(default_factory=dict)
     peak_rss_mb: float | None = None
     versions: dict[str, str] = field(default_factory=dict)
+    conditions: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, case: ExportCase, case_id: str, outcome: Outcome, **values: Any) -> CaseResult:

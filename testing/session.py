@@ -20,9 +20,9 @@ from testing.journal import Journal
 from testing.registry import Entry, Registry
 from testing.registry.causes import recorded_cause
 from testing.results import CaseResult, Outcome
+from testing.resume import Basis, Finished
 from testing.settings import CaseRequest, RunSettings
 from testing.timeouts import DEFAULT_TIMEOUT
-from testing.versions import versions_of
 
 __all__ = [
     "SESSION",
@@ -85,6 +85,7 @@ class Session:
         tolerated: Case ids that passed although an entry skips them, where that fails nothing,
             each with the entry.
         shared: Directory that the workers of the run share; None where there are none.
+        finished: Cases that had a result when the run began, where it resumes another.
     """
 
     settings: RunSettings = field(default_factory=RunSettings)
@@ -94,19 +95,36 @@ class Session:
     recorded: set[str] = field(default_factory=set)
     tolerated: dict[str, str] = field(default_factory=dict)
     shared: Path | None = None
+    finished: Finished | None = None
     _incompatible: dict[tuple[str, str | None], str] = field(default_factory=dict)
 
     def result_of(self, planned: Planned) -> CaseResult:
         """Decide on a case, run it unless it is skipped, and append its result."""
-        return self.record(self._decide(planned))
+        return self.record(self._decide(planned), planned.case)
 
-    def record(self, result: CaseResult) -> CaseResult:
-        """Append a result to the journal, numbered as an attempt of its case."""
+    def has_result(self, case: ExportCase, case_id: str) -> bool:
+        """Whether a case that this run resumes has a result that still holds."""
+        if self.finished is None:
+            return False
+        return self.finished.holds(case_id, Basis.of(case, self.settings, self.registry))
+
+    def record(self, result: CaseResult, case: ExportCase | None) -> CaseResult:
+        """Append a result to the journal, numbered as an attempt of its case.
+
+        Args:
+            result: The result.
+            case: Its case; None where it is of a module that could not be collected.
+        """
         self.attempts[result.case_id] += 1
         self.recorded.add(result.case_id)
-        versions = result.versions or versions_of(get_backend(result.backend).distributions)
-        attempt = self.attempts[result.case_id]
-        result = dataclasses.replace(result, attempt=attempt, versions=versions)
+        basis = Basis.of(case, self.settings, self.registry) if case else Basis()
+        result = dataclasses.replace(
+            result,
+            attempt=self.attempts[result.case_id],
+            runtime=result.runtime or basis.runtime,
+            versions=result.versions or dict(basis.versions),
+            conditions=dict(basis.conditions),
+        )
         if self.journal is not None:
             self.journal.append(result)
         return result
@@ -183,10 +201,9 @@ class Session:
         return True
 
     def _with_runtime(self, planned: Planned) -> Planned:
-        case = planned.case
-        requested = self.settings.neuron_runtime if case.backend == "neuron" else "auto"
-        runtime = _resolved(case.backend, requested)
-        return dataclasses.replace(planned, case=dataclasses.replace(case, runtime=runtime))
+        runtime = self.settings.runtime_of(get_backend(planned.case.backend))
+        case = dataclasses.replace(planned.case, runtime=runtime)
+        return dataclasses.replace(planned, case=case)
 
     def _request(self, planned: Planned) -> CaseRequest:
         case = planned.case
@@ -217,10 +234,6 @@ def default_session() -> Session:
 def is_slow_run(environment: Mapping[str, str]) -> bool:
     """Whether ``RUN_SLOW`` asks for slow tests, as transformers' own tests read it."""
     return environment.get("RUN_SLOW", "").lower() in _TRUE
-
-
-def _resolved(backend: str, requested: str) -> str | None:
-    return get_backend(backend).resolve_runtime(requested)
 
 
 def _ended(planned: Planned, outcome: Outcome, **values: str | None) -> CaseResult:

@@ -28,6 +28,7 @@ class RunSettings:
         slow: Run what is marked slow.
         shard: Share ``I/N`` of the model classes that is run; None runs all.
         results: Directory of ``results.jsonl``; None keeps no journal.
+        resume: Run only what has no result there that still holds.
     """
 
     backends: tuple[str, ...] = ()
@@ -40,6 +41,31 @@ class RunSettings:
     slow: bool = False
     shard: str | None = None
     results: str | None = None
+    resume: bool = False
+
+    @property
+    def conditions(self) -> dict[str, str]:
+        """The options on which the result of a case depends, whatever the case."""
+        return {
+            "trace_patches": self.trace_patches,
+            "lowering_guard": "on" if self.lowering_guard else "off",
+            "slow": str(self.slow),
+        }
+
+    @property
+    def skips_run(self) -> str:
+        """How what an entry skips is run: ``off``, ``strict`` or ``lenient``."""
+        if not self.run_skipped:
+            return "off"
+        return "strict" if self.strict_skips else "lenient"
+
+    def runtime_of(self, backend: Backend) -> str | None:
+        """The runtime under which the cases of a backend run.
+
+        Raises:
+            BackendUnavailableError: Nothing that is installed can serve it.
+        """
+        return backend.resolve_runtime(self.neuron_runtime if backend.name == "neuron" else "auto")
 
     def isolates(self, backend: Backend) -> bool:
         """Whether each case of `backend` gets a process of its own."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from testing.session import is_slow_run
 from testing.settings import RunSettings
 from testing.shards import Shard, ShardError
 
-__all__ = ["settings_of"]
+__all__ = ["results_of", "settings_of"]
 
 _GROUP = "export-harness"
 
@@ -50,6 +51,11 @@ _OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "--shard": ("run one share of the model classes, such as 1/10", {"metavar": "I/N"}),
     "--results": ("directory to which results.jsonl is written", {"metavar": "DIR"}),
+    "--resume": (
+        "go on with the run of this results directory: run what has no result there for the same "
+        "versions, options and entry of skips.py",
+        {"metavar": "DIR"},
+    ),
 }
 
 
@@ -59,6 +65,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     for name, (text, how) in _OPTIONS.items():
         group.addoption(name, help=text, **how)
     parser.addini("export_skips", "file of skips, from the root directory (default: skips.py)")
+
+
+def results_of(config: pytest.Config) -> Path | None:
+    """The directory of the journal as it was given; None where it was not.
+
+    Raises:
+        pytest.UsageError: Two different ones were given, or there is none to resume.
+    """
+    resumed, given = config.getoption("--resume"), config.getoption("--results")
+    if resumed is None:
+        return Path(given).absolute() if given else None
+    directory = Path(resumed).absolute()
+    if given and Path(given).absolute() != directory:
+        raise pytest.UsageError("--resume writes to the directory that it resumes: no --results")
+    if not directory.is_dir():
+        raise pytest.UsageError(f"--resume: there is no results directory {resumed}")
+    return directory
 
 
 def settings_of(config: pytest.Config, results: str) -> RunSettings:
@@ -83,6 +106,7 @@ def settings_of(config: pytest.Config, results: str) -> RunSettings:
         slow=option("--slow") or is_slow_run(os.environ),
         shard=option("--shard"),
         results=results,
+        resume=option("--resume") is not None,
     )
     _check(settings)
     return settings

@@ -47,7 +47,7 @@ def pytest_runtest_makereport(
     if case is not None and not report.passed and item.nodeid not in session.recorded:
         outcome = Outcome.SKIPPED if report.skipped else Outcome.FAILED
         said = {"reason" if report.skipped else "message": _said(report)}
-        session.record(CaseResult.of(case, item.nodeid, outcome, stage=report.when, **said))
+        session.record(CaseResult.of(case, item.nodeid, outcome, stage=report.when, **said), case)
     if report.when == "call" and report.passed and item.nodeid in session.tolerated:
         # What pytest shows as xpassed.
         report.wasxfail = session.tolerated[item.nodeid]

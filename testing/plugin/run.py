@@ -12,8 +12,9 @@ import pytest
 from exporters import BACKENDS, get_backend
 from testing import journal
 from testing.journal import Journal, JournalError
-from testing.plugin.options import settings_of
+from testing.plugin.options import results_of, settings_of
 from testing.registry import Registry, SkipFileError
+from testing.resume import Finished
 from testing.session import SESSION, Session
 from testing.settings import RunSettings
 
@@ -58,8 +59,7 @@ def _results_dir(config: pytest.Config) -> str:
     """The directory of the journal: the controller's, given, or the temporary one of the run."""
     if is_worker(config):
         return str(config.workerinput[_RESULTS_KEY])  # type: ignore[attr-defined]
-    given = config.getoption("--results")
-    return str(Path(given).absolute() if given else _shared_dir(config))
+    return str(results_of(config) or _shared_dir(config))
 
 
 def _shared_dir(config: pytest.Config) -> Path:
@@ -77,11 +77,19 @@ def _session(config: pytest.Config, settings: RunSettings) -> Session:
         opened = Journal(settings.results or "")
     except (SkipFileError, JournalError) as error:
         raise pytest.UsageError(str(error)) from None
-    before = journal.scan(settings.results or "").attempts
+    shared = _shared_dir(config)
     attempts = Counter[str]()
-    for result in before:
+    for result in journal.scan(settings.results or "").attempts:
         attempts[result.case_id] = max(attempts[result.case_id], result.attempt)
-    return Session(settings, registry, opened, attempts, shared=_shared_dir(config))
+    finished = _finished(config, settings, shared) if settings.resume else None
+    return Session(settings, registry, opened, attempts, shared=shared, finished=finished)
+
+
+def _finished(config: pytest.Config, settings: RunSettings, shared: Path) -> Finished:
+    """What had a result when the controller began, however late a worker asks."""
+    if not is_worker(config):
+        Finished.of(settings.results or "").write(shared)
+    return Finished.read(shared)
 
 
 def _skips_path(config: pytest.Config) -> Path | None:

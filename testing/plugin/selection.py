@@ -2,30 +2,56 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from testing.cases import ExportCase
 from testing.mixin import export_case_of
-from testing.session import SESSION
+from testing.plugin.run import is_worker
+from testing.session import SESSION, Session
 from testing.shards import Shard
 
-__all__: list[str] = []
+__all__ = ["KEPT"]
+
+KEPT = pytest.StashKey[int]()
+"""How many cases are not run again, since the results directory has them."""
+
+_KEPT_KEY = "export_harness_kept"
 
 
+@pytest.hookimpl(trylast=True)  # what -k and -m leave is what has to be looked up
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the backends and the shards that were not asked for."""
-    settings = config.stash[SESSION].settings
-    shard = Shard.parse(settings.shard) if settings.shard else None
-    dropped = {item for item in items if not _is_wanted(item, settings.backends, shard)}
+    """Leave out the backends and shards that were not asked for, and what has a result."""
+    session = config.stash[SESSION]
+    cases = {item: case for item in items if (case := export_case_of(item)) is not None}
+    wanted = {item: case for item, case in cases.items() if _is_wanted(case, session)}
+    kept = [item for item, case in wanted.items() if session.has_result(case, item.nodeid)]
+    config.stash[KEPT] = len(kept)
+    dropped = (cases.keys() - wanted.keys()) | set(kept)
     if dropped:
         config.hook.pytest_deselected(items=list(dropped))
         items[:] = [item for item in items if item not in dropped]
 
 
-def _is_wanted(item: pytest.Item, backends: tuple[str, ...], shard: Shard | None) -> bool:
-    """Whether an item is run; what is no export always is."""
-    case = export_case_of(item)
-    if case is None:
-        return True
-    return (not backends or case.backend in backends) and (
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Tell the controller, which collects nothing itself, how many are not run again."""
+    config = session.config
+    if is_worker(config):
+        config.workeroutput[_KEPT_KEY] = config.stash.get(KEPT, 0)  # type: ignore[attr-defined]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Hear it; a worker that died says nothing."""
+    told = getattr(node, "workeroutput", None) or {}
+    if _KEPT_KEY in told:
+        node.config.stash[KEPT] = told[_KEPT_KEY]
+
+
+def _is_wanted(case: ExportCase, session: Session) -> bool:
+    settings = session.settings
+    shard = Shard.parse(settings.shard) if settings.shard else None
+    return (not settings.backends or case.backend in settings.backends) and (
         shard is None or shard.holds(case.model_class)
     )

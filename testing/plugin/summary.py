@@ -1,28 +1,45 @@
-"""What became of the exports of a run, at its end."""
+"""What became of the exports of a run, at its end, and the exit status."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
 from testing import journal
-from testing.session import SESSION
+from testing.journal import JournalContents
+from testing.plugin.run import is_worker
+from testing.plugin.selection import KEPT
+from testing.results import CaseResult, Outcome
+from testing.session import SESSION, Session
 
 if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter
 
 __all__: list[str] = []
 
+_ENDED_WELL: Final = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Let a run that was resumed end as all of it did, also what was not run again."""
+    config = session.config
+    run = config.stash[SESSION]
+    if is_worker(config) or not run.settings.resume or exitstatus not in _ENDED_WELL:
+        return
+    results = _contents(run).results
+    if any(_fails(result, run) for result in results):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    elif config.stash.get(KEPT, 0):
+        session.exitstatus = pytest.ExitCode.OK
+
 
 def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.Config) -> None:
     """Print what became of the exports of this run, read from the journal."""
-    seen = {
-        report.nodeid for reports in terminalreporter.stats.values() for report in reports
-        if isinstance(report, pytest.TestReport)
-    }  # fmt: skip
-    contents = journal.scan(config.stash[SESSION].settings.results or "")
-    results = [result for result in contents.results if result.case_id in seen]
+    run = config.stash[SESSION]
+    contents = _contents(run)
+    results = contents.results if run.settings.resume else _seen(contents, terminalreporter)
     if not (results or contents.damaged):
         return
     from testing.reports.summary import damage, summarize  # rich, which collection does without
@@ -33,6 +50,34 @@ def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.C
         terminalreporter.write(summarize(results, width=writer.fullwidth, color=writer.hasmarkup))
     if contents.damaged:
         terminalreporter.write_line(damage(contents.damaged), yellow=True)
-    given = config.getoption("--results")
-    if given:
-        terminalreporter.write_line(f"results: {given}")
+    for line in _about_the_directory(config):
+        terminalreporter.write_line(line)
+
+
+def _contents(run: Session) -> JournalContents:
+    return journal.scan(run.settings.results or "")
+
+
+def _seen(contents: JournalContents, reporter: TerminalReporter) -> tuple[CaseResult, ...]:
+    """Results of what ran now; the directory may hold more."""
+    reports = (report for of_category in reporter.stats.values() for report in of_category)
+    seen = {
+        report.nodeid
+        for report in reports
+        if isinstance(report, (pytest.TestReport, pytest.CollectReport))
+    }
+    return tuple(result for result in contents.results if result.case_id in seen)
+
+
+def _about_the_directory(config: pytest.Config) -> list[str]:
+    resumed = config.getoption("--resume")
+    kept = config.stash.get(KEPT, 0)
+    lines = [f"not run again, since {resumed} has their result: {kept}"] if resumed else []
+    given = resumed or config.getoption("--results")
+    return [*lines, f"results: {given}"] if given else lines
+
+
+def _fails(result: CaseResult, run: Session) -> bool:
+    if result.outcome is Outcome.XPASSED:
+        return run.settings.strict_skips
+    return result.outcome.is_failure

@@ -464,6 +464,99 @@ def test_a_reason_with_control_characters_does_not_break_the_report(
     assert stored.startswith("red ")
 
 
+# Resume
+
+
+def resumed(pytester: pytest.Pytester, *options: str) -> pytest.RunResult:
+    stubs.requests.clear()
+    return run(pytester, "--resume", "out", *options, *NEURON)
+
+
+def ran() -> list[str]:
+    return sorted(f"{r.case.model_class} {r.case.variant}" for r in stubs.requests)
+
+
+def forget(directory: Path, *words: str) -> None:
+    """Drop the rows of a journal that hold one of these words."""
+    file = directory / "results.jsonl"
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(line for line in lines if not any(word in line for word in words)))
+
+
+def test_resume_runs_what_has_no_result_and_tells_of_all(project: pytest.Pytester) -> None:
+    host(project, "CvtModel", "ViTModel", "CLIPModel")
+    run(project, "--results", "out", *NEURON)
+    forget(project.path / "out", "dynamic_CvtModel", "static_ViTModel")
+    result = resumed(project)
+    assert ran() == ["CvtModel dynamic", "ViTModel static"]
+    result.assert_outcomes(passed=1, skipped=1, deselected=10)
+    assert len(journal.read(project.path / "out")) == 6
+    result.stdout.fnmatch_lines(
+        ["all * 2 * 2 * 2 * 6", "not run again, since out has their result: 4"]
+    )
+
+
+def test_resume_of_a_whole_run_runs_nothing_and_ends_as_it_did(project: pytest.Pytester) -> None:
+    host(project, "CvtModel")
+    run(project, "--results", "out", *NEURON)
+    assert resumed(project).ret == pytest.ExitCode.OK
+    host(project, "CvtModel", "YolosModel")
+    assert resumed(project).ret == pytest.ExitCode.TESTS_FAILED
+    assert len(ran()) == 2
+    result = resumed(project)
+    assert (result.ret, ran()) == (pytest.ExitCode.TESTS_FAILED, [])
+    result.stdout.fnmatch_lines(["failures (2)"])
+
+
+def test_resume_runs_again_under_other_options_versions_and_entries(
+    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host(project, "CvtModel", "ViTModel")
+    run(project, "--results", "out", "-k", "static", *NEURON)
+    for other in (["--trace-patches", "off"], ["--lowering-guard", "off"], []):
+        resumed(project, "-k", "static", *other)
+        assert ran() == ["CvtModel static", "ViTModel static"]
+        resumed(project, "-k", "static", *other)
+        assert ran() == []
+
+    entry = with_skips(project, 'EXPORT_SKIPS = {"neuron": {"CvtModel": "dies in trace"}}')
+    resumed(project, "-k", "static", *entry).assert_outcomes(skipped=1, deselected=7)
+    resumed(project, "-k", "static", "--run-skipped", *entry)
+    assert ran() == ["CvtModel static"]
+    looser = 'TOLERANCES = {"neuron": {"ViTModel": Tolerance(1e-2, 1e-2, reason="bf16")}}'
+    resumed(project, "-k", "static and ViT", *with_skips(project, looser))
+    assert ran() == ["ViTModel static"]
+
+    monkeypatch.setattr(stubs.NeuronStub, "distributions", ("pytest", "rich"))
+    resumed(project, "-k", "static", *with_skips(project, looser))
+    assert ran() == ["CvtModel static", "ViTModel static"]
+
+
+def test_slow_cases_that_were_skipped_run_when_they_are_asked_for(
+    project: pytest.Pytester,
+) -> None:
+    host(project, "CvtModel")
+    run(project, "--results", "out", *NEURON, slow=False)
+    resumed(project)
+    assert len(ran()) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--resume", "gone"], "--resume: there is no results directory gone"),
+        (["--resume", ".", "--results", "out"], "--resume writes to the directory that it *"),
+    ],
+)
+def test_what_cannot_be_resumed_is_wrong_use(
+    project: pytest.Pytester, options: list[str], says: str
+) -> None:
+    host(project, "CvtModel")
+    result = run(project, *options)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"*{says}*"])
+
+
 def in_subprocess(pytester: pytest.Pytester, *options: str) -> pytest.RunResult:
     pytester.makeconftest(
         "import exporters\nfrom testing import execution\nfrom tests.testing import stubs\n"
