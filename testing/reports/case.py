@@ -12,7 +12,7 @@ from testing.faults import readable
 from testing.reports.names import column_of, engine_of
 from testing.results import CaseResult, Outcome
 
-__all__ = ["CaseKey", "ReportedCase", "cases_of"]
+__all__ = ["CaseKey", "ReportedCase", "cases_of", "seconds_of"]
 
 CaseKey: TypeAlias = tuple[str, str]
 """Case id and engine: one test runs on `neuronx` here and on `xla` there."""
@@ -60,7 +60,7 @@ class ReportedCase:
     @property
     def seconds(self) -> float:
         """All stages together."""
-        return sum(value for value in self.result.seconds.values() if math.isfinite(value))
+        return seconds_of(self.result)
 
     @property
     def max_abs(self) -> float | None:
@@ -83,6 +83,11 @@ class ReportedCase:
         """The area that the file of its test stands for, ``text_encoders``; empty without one."""
         file = PurePath(self.result.case_id.partition("::")[0])
         return readable(file.stem.removeprefix("test_")) if file.suffix == ".py" else ""
+
+
+def seconds_of(row: CaseResult) -> float:
+    """All stages of a row together."""
+    return sum(value for value in row.seconds.values() if math.isfinite(value))
 
 
 def cases_of(

@@ -1,0 +1,179 @@
+"use strict";
+// What is shown of a result is text, and only ever set as text.
+const data = JSON.parse(document.getElementById("data").textContent);
+const panel = document.getElementById("details");
+const form = document.getElementById("filter");
+const field = (id) => document.getElementById(id);
+const cells = [...document.querySelectorAll("#cases td button")];
+const chips = [...document.querySelectorAll("#outcomes .chip")];
+let opener = null;
+
+function element(name, text, className) {
+  const made = document.createElement(name);
+  if (text !== undefined) made.textContent = text;
+  if (className) made.className = className;
+  return made;
+}
+
+function heading(text) {
+  panel.append(element("h3", text));
+}
+
+function table(header, rows) {
+  const wide = element("div", undefined, "wide");
+  const made = element("table");
+  for (const [index, row] of [header, ...rows].entries()) {
+    const line = element("tr");
+    for (const value of row) line.append(element(index ? "td" : "th", value === null ? "–" : String(value)));
+    made.append(line);
+  }
+  wide.append(made);
+  panel.append(wide);
+}
+
+function pre(title, text) {
+  if (!text) return;
+  heading(title);
+  panel.append(element("pre", text));
+}
+
+function list(pairs) {
+  const made = element("dl");
+  for (const [name, value] of pairs) made.append(element("dt", name), element("dd", value));
+  panel.append(made);
+}
+
+function seconds(stages) {
+  const sum = stages.reduce((total, [, took]) => total + took, 0);
+  heading("seconds");
+  list([["all", sum.toFixed(2)], ...stages.map(([stage, took]) => [stage, took.toFixed(2)])]);
+}
+
+function show(number) {
+  const one = data.cases[number];
+  if (!one) return;
+  const close = element("button", "close", "chip close");
+  close.type = "button";
+  close.addEventListener("click", hide);
+  const state = element("p");
+  state.append(element("span", `${one.mark} ${one.outcome.replace("_", " ")}`, `outcome ${one.outcome}`));
+  state.append(` · ${one.engine} · ${one.variant}`);
+  panel.replaceChildren(close, element("h2", one.name), state);
+  if (one.changes) {
+    heading("changed");
+    list(one.changes);
+  }
+  pre("cause", one.headline);
+  pre("reason", one.reason);
+  pre("message", one.message);
+  const facts = one.facts ?? [];
+  const long = facts.filter(([, value]) => value.includes("\n") && value.length > 200);
+  if (facts.length > long.length) {
+    heading("facts");
+    list(facts.filter((fact) => !long.includes(fact)));
+  }
+  for (const [name, value] of long) pre(name, value);
+  if (one.metrics) {
+    heading("against eager, by output");
+    table(["output", ...data.figures.map((name) => name.replace("_", " "))], one.metrics);
+  }
+  if (one.rows) {
+    heading("components");
+    list(one.rows);
+  }
+  if (one.earlier) pre("earlier tries", one.earlier.join("\n"));
+  if (one.seconds) seconds(one.seconds);
+  pre("versions", data.versions[one.versions]);
+  pre("run it alone", one.rerun);
+  panel.hidden = false;
+  panel.scrollTop = 0;
+  panel.focus();
+  history.replaceState(null, "", `#case-${number}`);
+}
+
+function hide() {
+  if (panel.hidden) return;
+  panel.hidden = true;
+  history.replaceState(null, "", location.href.split("#")[0]);
+  opener?.focus();
+}
+
+function chosen() {
+  return {
+    outcomes: new Set(chips.filter((chip) => chip.ariaPressed === "true").map((chip) => chip.dataset.outcome)),
+    engine: field("engine").value,
+    variant: field("variant").value,
+    area: field("area").value,
+    type: field("type").value,
+    changed: field("changed")?.checked ?? false,
+    words: field("search").value.toLowerCase().split(/\s+/).filter(Boolean),
+  };
+}
+
+function text(one, kind) {
+  one.text ??= [kind, one.name, one.headline, one.message, one.reason, ...(one.facts ?? []).flat()].join("\n").toLowerCase();
+  return one.text;
+}
+
+function fits(one, row, kind, wanted) {
+  return (!wanted.outcomes.size || wanted.outcomes.has(one.outcome))
+    && (!wanted.engine || one.engine === wanted.engine)
+    && (!wanted.variant || one.variant === wanted.variant)
+    && (!wanted.area || row.dataset.area === wanted.area)
+    && (!wanted.type || kind === wanted.type)
+    && (!wanted.changed || Boolean(one.changes))
+    && wanted.words.every((word) => text(one, kind).includes(word));
+}
+
+function apply() {
+  const wanted = chosen();
+  let shown = 0;
+  for (const body of document.querySelectorAll("#cases tbody")) {
+    let any = false;
+    for (const row of body.querySelectorAll("tr[data-area]")) {
+      let found = 0;
+      for (const button of row.querySelectorAll("button")) {
+        const keeps = fits(data.cases[button.dataset.case], row, body.dataset.type, wanted);
+        button.classList.toggle("away", !keeps);
+        found += keeps;
+      }
+      row.hidden = !found;
+      any ||= found > 0;
+      shown += found;
+    }
+    body.hidden = !any;
+  }
+  field("shown").textContent = `${shown.toLocaleString("en")} of ${cells.length.toLocaleString("en")} cases`;
+  field("nothing").hidden = shown > 0;
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button[data-case]");
+  if (!button) return;
+  opener = button;
+  show(Number(button.dataset.case));
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") hide();
+  if (event.key === "/" && !["INPUT", "SELECT"].includes(document.activeElement.tagName)) {
+    event.preventDefault();
+    field("search").focus();
+  }
+});
+for (const chip of chips) {
+  chip.addEventListener("click", () => {
+    chip.ariaPressed = chip.ariaPressed === "true" ? "false" : "true";
+    apply();
+  });
+}
+form.addEventListener("input", apply);
+form.addEventListener("submit", (event) => event.preventDefault());
+form.addEventListener("reset", () => {
+  for (const chip of chips) chip.ariaPressed = "false";
+  setTimeout(apply);
+});
+for (const button of cells) {
+  if (data.cases[button.dataset.case].changes) button.classList.add("changed");
+}
+apply();
+if (/^#case-\d+$/.test(location.hash)) show(Number(location.hash.slice(6)));
