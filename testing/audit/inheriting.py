@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import NamedTuple
 
 from testing.registry import Entry
@@ -117,7 +117,7 @@ class _Span(NamedTuple):
 
 def _reason_at(text: str, entry: Entry) -> _Span:
     """Where the reason of an entry stands, without parentheses around it."""
-    node = _reason_node(_value_node(ast.parse(text), text, entry))
+    node = _reason_node(_value_node(ast.parse(text), text, entry), entry)
     assert node.end_lineno is not None
     assert node.end_col_offset is not None
     return _Span(
@@ -141,11 +141,13 @@ def _value_node(module: ast.Module, text: str, entry: Entry) -> ast.expr:
     )
 
 
-def _reason_node(value: ast.expr) -> ast.expr:
+def _reason_node(value: ast.expr, entry: Entry) -> ast.expr:
     if not isinstance(value, ast.Call):
         return value
-    named: Iterable[ast.expr] = (k.value for k in value.keywords if k.arg == "reason")
-    return value.args[0] if value.args else next(iter(named))
+    names = [field.name for field in fields(entry.value)]
+    given = dict(zip(names, value.args, strict=False))
+    given |= {keyword.arg: keyword.value for keyword in value.keywords if keyword.arg}
+    return given["reason"]
 
 
 def _offset(text: str, line: int, column: int) -> int:

@@ -45,7 +45,8 @@ class Pruning:
     def diff(self) -> str:
         """A unified diff; empty where nothing goes."""
         before, after = (d.decode().splitlines(keepends=True) for d in (self.before, self.after))
-        lines = difflib.unified_diff(before, after, f"a/{self.path}", f"b/{self.path}")
+        name = self.path.as_posix().lstrip("/")
+        lines = difflib.unified_diff(before, after, f"a/{name}", f"b/{name}")
         return "".join(line if line.endswith("\n") else line + _NO_NEWLINE for line in lines)
 
     def apply(self) -> None:

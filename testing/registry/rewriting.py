@@ -277,11 +277,12 @@ def _has_last_comma(node: cst.Dict) -> bool:
 
 def _emptied(node: cst.Dict) -> cst.Dict:
     """The dict literal without items, but with the comments that belong to none of them."""
-    closing = node.rbrace.whitespace_before
+    opening, closing = node.lbrace.whitespace_after, node.rbrace.whitespace_before
     kept: cst.BaseParenthesizableWhitespace = _BARE
     if isinstance(closing, cst.ParenthesizedWhitespace):
-        has_comments = any(line.comment for line in closing.empty_lines)
-        kept = closing.with_changes(first_line=_END) if has_comments else _BARE
+        start = opening.first_line if isinstance(opening, cst.ParenthesizedWhitespace) else _END
+        has_comments = start.comment or any(line.comment for line in closing.empty_lines)
+        kept = closing.with_changes(first_line=start) if has_comments else _BARE
     return node.with_changes(
         lbrace=node.lbrace.with_changes(whitespace_after=_BARE),
         elements=[],

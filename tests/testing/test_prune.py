@@ -128,10 +128,10 @@ class TestWhatGoes:
         bench.write(PLANTED)
         bench.found("neuron CvtModel", "neuron.exactness ViTModel")
         found = bench.prune()
-        command = ["git", "apply", "-p1", "--unsafe-paths", f"--directory={bench.path.anchor}"]
-        (bench.path.parent / "found.diff").write_text(
-            found.diff.replace(str(bench.path), bench.path.name)
-        )
+        below_root = bench.path.relative_to(bench.path.anchor).as_posix()
+        assert f"--- a/{below_root}\n+++ b/{below_root}\n" in found.diff
+        diff = found.diff.replace(below_root, bench.path.name)
+        (bench.path.parent / "found.diff").write_text(diff)
         command = ["git", "apply", "-p1", "found.diff"]
         subprocess.run(command, cwd=bench.path.parent, check=True)
         assert bench.path.read_bytes() == found.after
@@ -188,6 +188,17 @@ class TestReferences:
             '    "aten::foo dies."',
             '    " \\"neck\\" (modeling_a.py:7)."',
             "),",
+        )
+
+    def test_the_reason_of_a_tolerance_is_not_its_first_argument(self, bench: Bench) -> None:
+        text = (
+            'TOLERANCES = {"all": {\n    "A": Tolerance(1, 1, reason="Same as `B`."),\n'
+            '    "B": Tolerance(1, 1, 0, "sums of bf16"),\n}}\n'
+        )
+        bench.write(text)
+        bench.found("all B", table="TOLERANCES")
+        assert bench.after() == (
+            'TOLERANCES = {"all": {\n    "A": Tolerance(1, 1, reason="sums of bf16"),\n}}\n'
         )
 
     def test_one_that_has_the_same_reason_is_referred_to(self, bench: Bench) -> None:

@@ -150,8 +150,8 @@ class TestRemove:
     def test_a_table_left_empty_keeps_what_is_said_of_no_entry(self) -> None:
         entries = parse(Path("skips.py"), TEXT.encode()).entries
         edited = rewritten(TEXT, [Remove(entry.place) for entry in entries])
-        start, end = TEXT.index("  # by scope"), TEXT.index("    # no more scopes")
-        assert edited == TEXT[:start] + "\n" + TEXT[end:]
+        start, end = TEXT.index("    # both runtimes"), TEXT.index("    # no more scopes")
+        assert edited == TEXT[:start] + TEXT[end:]
 
     def test_a_neighbour_whose_name_begins_alike_stays(self) -> None:
         text = 'EXPORT_SKIPS = {"all": {"T5Model": "a", "T5ModelX": "b", "MT5Model": "c"}}\n'
