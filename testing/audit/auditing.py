@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from testing.audit.selection import Filter, selected
 from testing.audit.settings import AuditSettings
 from testing.audit.verdicts import judge
 from testing.coverage import declared
+from testing.devices import most_workers
 from testing.parallel import run_all
 from testing.registry import DEFAULT_PATH, Registry
 from testing.registry.audits import DEFAULT_AUDITS
@@ -100,7 +100,7 @@ def _run(
     progress: Progress | None,
 ) -> bool:
     """Run what is missing and keep each result as it comes; False where it was interrupted."""
-    workers = request.workers or len(os.sched_getaffinity(0))
+    workers = request.workers or most_workers(request.settings.run)
     try:
         ran = run_all(missing, workers, lambda: nullcontext(execute))
         for number, (asked, result) in enumerate(ran, start=1):

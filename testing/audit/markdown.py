@@ -32,7 +32,7 @@ def _row(finding: Finding) -> str:
     entry = finding.entry
     name, verdict = f"`{entry.model_class}`", finding.verdict.value
     seen = "<br>".join(map(_cell, _told(finding)))
-    return f"| `{entry.scope}` | {name} | {verdict} | {seen} |"
+    return f"| `{entry.where}` | {name} | {verdict} | {seen} |"
 
 
 def _told(finding: Finding) -> Iterator[str]:

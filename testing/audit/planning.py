@@ -17,6 +17,7 @@ from testing.cases import ExportCase
 from testing.mixin import ExportTesterMixin, waiver_of
 from testing.model_classes import declared_classes, unknown_class
 from testing.registry import Entry, Registry
+from testing.registry.skip_file import ONNX_DISABLE_OPTIMIZE, TOLERANCES
 from testing.session import TestMethod
 from testing.settings import CaseRequest
 
@@ -87,17 +88,22 @@ class Planner:
         hosts = self._hosts(entry.model_class)
         willing = [host for host in hosts or (TinyHost,) if waiver_of(host) is None]
         for case in cases:
-            if willing:
-                requests[case] = tuple(self._requests(entry, case, willing))
+            skip = self._registry.skip_for(case) if entry.is_of_figures else None
+            if not willing:
+                obstacles[_name(case)] = waiver_of(hosts[0]) or ""
+            elif skip:
+                obstacles[_name(case)] = f"line {skip.line} skips it"
             else:
-                obstacles[f"{case.backend} {case.variant}"] = waiver_of(hosts[0]) or ""
+                requests[case] = tuple(self._requests(entry, case, willing))
 
     def _obstacle(self, entry: Entry) -> str | None:
         """Why no case of an entry can be run here, whatever the backend."""
         if not self._registry.holds(entry):
             return f"`when` does not hold here: {entry.value.when}"
+        if entry.table == ONNX_DISABLE_OPTIMIZE:
+            return "no backend that is installed has ONNX's optimizer"
         if entry.value.component:
-            return f"component {entry.value.component} is not run by itself yet"
+            return f"no backend that is installed runs {entry.value.component} by itself"
         if self._is_held(entry.model_class):
             return None
         try:
@@ -125,9 +131,10 @@ class Planner:
         self, entry: Entry, case: ExportCase, hosts: Sequence[type]
     ) -> Iterator[CaseRequest]:
         # What the entry itself excuses is what is asked; other entries keep their effect.
-        excuse = None if entry.scope.is_exactness else self._registry.exactness_for(case)
+        excuse = None if entry.is_of_figures else self._registry.exactness_for(case)
         reason = excuse.reason if excuse else None
-        yield from requests_of(case, hosts, self._settings, self._registry, reason)
+        tolerances = Registry() if entry.table == TOLERANCES else self._registry
+        yield from requests_of(case, hosts, self._settings, tolerances, reason)
 
     def _elsewhere(self, entry: Entry) -> str:
         """Why the installed backends have no case of an entry."""
@@ -177,6 +184,10 @@ def _test_method(host: type, case: ExportCase, backend: Backend) -> TestMethod:
     is_tiny = host is TinyHost
     method = "runTest" if is_tiny else case.test_name(backend.test_prefix)
     return TestMethod(host.__module__, inspect.getfile(host), host.__qualname__, method)
+
+
+def _name(case: ExportCase) -> str:
+    return f"{case.backend} {case.variant}"
 
 
 def _type_of(entry: Entry) -> str | None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from testing.audit.errors import NoEntryError
 from testing.registry import Entry, Skip
-from testing.registry.skip_file import EXPORT_SKIPS
 from testing.scopes import Scope
 from testing.shards import Shard
 
@@ -43,17 +42,21 @@ class Filter:
 
 
 def selected(entries: Iterable[Entry], wanted: Filter) -> tuple[Entry, ...]:
-    """The entries that skip or excuse a case and that are meant, in the order of the file.
+    """The entries that are meant, in the order of the file.
 
     Raises:
-        NoEntryError: A class or a scope that is asked for has no entry.
+        NoEntryError: A class or a scope that is asked for has no entry, or no entry has all that
+            is asked for; a share of the classes may have none.
     """
-    skips = [entry for entry in entries if entry.table == EXPORT_SKIPS]
-    _require("class", wanted.model_classes, [entry.model_class for entry in skips])
+    every = tuple(entries)
+    _require("class", wanted.model_classes, [entry.model_class for entry in every])
     for scope in wanted.scopes:
-        if not any(_is_within(entry.scope, scope) for entry in skips):
+        if not any(_is_within(entry.scope, scope) for entry in every):
             raise NoEntryError(f"no entry is under the scope {scope} or one within it")
-    return tuple(filter(wanted.holds, skips))
+    found = tuple(filter(wanted.holds, every))
+    if every and not found and wanted.shard is None:
+        raise NoEntryError("no entry has the class, the scope and the kind that are asked for")
+    return found
 
 
 def _is_within(scope: Scope, other: Scope) -> bool:

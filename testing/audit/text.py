@@ -44,6 +44,6 @@ def advice(finding: Finding) -> Iterator[str]:
 
 def _lines(file: Path, finding: Finding) -> Iterator[str]:
     entry = finding.entry
-    yield f"{file}:{entry.line}: {entry.scope} {entry.model_class}: {finding.verdict.value}"
+    yield f"{file}:{entry.line}: {entry.where} {entry.model_class}: {finding.verdict.value}"
     yield from (f"    {line}" for line in finding.message.splitlines())
     yield from (f"    {line}" for line in advice(finding))

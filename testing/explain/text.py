@@ -47,7 +47,7 @@ def _list_row(history: History, path: Path) -> tuple[str, ...]:
     short = reason if len(reason) <= _LIST_REASON else f"{reason[: _LIST_REASON - 1]}…"
     since = str(history.since.date) if history.since else "-"
     kind = getattr(entry.value, "kind", "tolerance")
-    return f"{path}:{entry.line}", str(entry.scope), entry.model_class, kind, since, short
+    return f"{path}:{entry.line}", entry.where, entry.model_class, kind, since, short
 
 
 def _entry(history: History, number: int, path: Path) -> Iterator[str]:

@@ -116,7 +116,7 @@ def recorded_cause(entry: Entry, entries: Iterable[Entry]) -> Cause:
     text = _whole_reason(entry, tuple(entries), frozenset({entry}))
     cause = Cause.of_text(text)
     stages = cause.stages
-    if entry.scope.is_exactness and not stages:
+    if entry.is_of_figures and not stages:
         stages = frozenset({"compare"})
     kind = entry.value.kind if isinstance(entry.value, Skip) else None
     if kind == "needs-package":

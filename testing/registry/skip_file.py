@@ -78,6 +78,16 @@ class Entry:
         """The measured cause."""
         return self.value.reason
 
+    @property
+    def is_of_figures(self) -> bool:
+        """Whether it is about the comparison's figures, so that the case runs all the same."""
+        return self.table == TOLERANCES or self.scope.is_exactness
+
+    @property
+    def where(self) -> str:
+        """Its scope, and its table where that is not ``EXPORT_SKIPS``."""
+        return str(self.scope) if self.table == EXPORT_SKIPS else f"{self.table} {self.scope}"
+
     def __str__(self) -> str:
         return f'{self.table}["{self.scope}"]["{self.model_class}"]'
 

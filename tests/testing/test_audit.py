@@ -297,6 +297,80 @@ class TestChangedCauses:
         assert finding.verdict is Verdict.CHANGED
 
 
+class TestFigures:
+    """Entries of exactness and of ``TOLERANCES``: the case runs, and is compared without them."""
+
+    def tables(self, bench: Bench, skips: str, tolerances: str) -> None:
+        bench.write(f"{skips}\nTOLERANCES = {tolerances}")
+
+    def test_a_tolerance_is_lifted_and_no_other_entry(self, bench: Bench) -> None:
+        self.tables(
+            bench,
+            '{"neuron": {"CvtModel": "dies in trace"}}',
+            '{"neuron": {"BertModel": Tolerance(1, 1, reason="sums of bf16"),\n'
+            '"CvtModel": Tolerance(0.5, 0.5, reason="sums of bf16")}}',
+        )
+        bench.audit(wanted=Filter(model_classes=("BertModel",)))
+        assert {r.tolerance for r in bench.requests} == {Tolerance(1e-4, 1e-4)}
+        bench.requests.clear()
+        bench.audit(wanted=Filter(model_classes=("CvtModel",)))
+        assert {r.tolerance for r in bench.requests} == {Tolerance(0.5, 0.5, 0, "sums of bf16")}
+
+    @pytest.mark.parametrize(
+        ("ending", "verdict", "change"),
+        [
+            (PASSED, "stale", ()),
+            (DRIFTED, "needed", ()),
+            (DIED, "changed", ("neuron/xla static: stage export, not compare",)),
+        ],
+    )
+    def test_a_tolerance_is_judged_as_a_skip_is(
+        self, bench: Bench, ending: dict[str, Any], verdict: str, change: tuple[str, ...]
+    ) -> None:
+        tolerance = '{"neuron.static": {"BertModel": Tolerance(1, 1, reason="sums of bf16")}}'
+        self.tables(bench, "{}", tolerance)
+        bench.endings["BertModel"] = always(ending)
+        found = bench.audit()
+        (finding,) = found.findings
+        assert (finding.verdict.value, finding.changes) == (verdict, change)
+        assert f": TOLERANCES neuron.static BertModel: {verdict}\n" in text.summary(found)
+
+    def test_a_stale_tolerance_is_pruned(self, bench: Bench) -> None:
+        tolerances = '{"neuron.static": {"BertModel": Tolerance(1, 1, reason="sums of bf16")}}'
+        self.tables(bench, '{"neuron.static": {"BertModel": "dies in trace"}}', tolerances)
+        bench.endings["BertModel"] = lambda r: PASSED if r.tolerance.atol < 1 else DIED
+        bench.audit()
+        pruned = prune(bench.skips, Audits.read(bench.directory), versions_here())
+        assert "TOLERANCES = {}" not in pruned.after.decode()
+        self.tables(bench, "{}", tolerances)
+        bench.audit()
+        pruned = prune(bench.skips, Audits.read(bench.directory), versions_here())
+        assert "TOLERANCES = {}" in pruned.after.decode()
+
+    @pytest.mark.parametrize(
+        ("skips", "tolerances"),
+        [
+            ('{"neuron": {"BertModel": "dies"}, "exactness": {"BertModel": "drifts 1"}}', "{}"),
+            (
+                '{"neuron": {"BertModel": "dies"}}',
+                '{"all": {"BertModel": Tolerance(1, 1, reason="sums of bf16")}}',
+            ),
+        ],
+    )
+    def test_what_is_skipped_anyway_has_no_figures(
+        self, bench: Bench, skips: str, tolerances: str
+    ) -> None:
+        self.tables(bench, skips, tolerances)
+        *_, finding = bench.audit().findings
+        assert finding.verdict is Verdict.NOT_RUN
+        assert "neuron static: line 1 skips it" in finding.message
+
+    def test_onnx_has_an_optimizer_and_no_other_backend(self, bench: Bench) -> None:
+        bench.write('{}\nONNX_DISABLE_OPTIMIZE = {"all": {"BertModel": "folds a Resize"}}')
+        (finding,) = bench.audit().findings
+        assert (finding.verdict, bench.requests) == (Verdict.NOT_RUN, [])
+
+
 def case(dynamic: bool, generate: bool = False, backend: str = "neuron") -> ExportCase:
     runtime = "xla" if backend == "neuron" else None
     return ExportCase("M", None, backend, runtime, dynamic=dynamic, generate=generate)
@@ -344,11 +418,12 @@ class TestWhatRuns:
         assert {request.settings.isolate for request in bench.requests} == {"always"}
 
     def test_an_exactness_entry_is_compared_without_its_excuse(self, bench: Bench) -> None:
-        bench.audit("""{
-            "neuron.static": {"BertModel": "drifts"},
-            "neuron.static.exactness": {"BertModel": "drifts a little"}}""")
-        excuses = [request.exactness_reason for request in bench.requests]
-        assert excuses == ["drifts a little"] * 3 + [None] * 3
+        excuse = '"neuron.static.exactness": {"BertModel": "drifts a little"}'
+        bench.audit(f'{{"neuron.static": {{"BertModel": "drifts"}}, {excuse}}}')
+        assert [r.exactness_reason for r in bench.requests] == ["drifts a little"] * 3
+        bench.requests.clear()
+        bench.audit(f"{{{excuse}}}")
+        assert [r.exactness_reason for r in bench.requests] == [None] * 3
 
     def test_the_options_of_a_run_reach_the_case(self, bench: Bench) -> None:
         options = {"trace_patches": "off", "lowering_guard": False, "time_limit": 7.0}
@@ -438,6 +513,8 @@ class TestFilters:
         [
             (Filter(model_classes=("5Model",)), "no entry has the class '5Model'; nearest: T5"),
             (Filter(scopes=(Scope.parse("neuron.static"),)), "under the scope neuron.static or"),
+            (Filter(kinds=("slow",)), "no entry has the class, the scope and the kind"),
+            (Filter(("BertModel",), (Scope.parse("neuron.dynamic"),)), "no entry has the class, "),
         ],
     )
     def test_one_that_names_nothing_is_an_error(

@@ -57,7 +57,7 @@ def _remarks(found: Pruning) -> list[str]:
     for entry in found.outdated:
         place = f"{found.path}:{entry.line}"
         lines.append(
-            f"{place}: {entry.scope} {entry.model_class} was stale with other versions; it stays"
+            f"{place}: {entry.where} {entry.model_class} was stale with other versions; it stays"
         )
     return lines
 
