@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from testing.isolation import linux, wire, worker
+from testing.isolation import hugepages, linux, wire, worker
 from testing.isolation.hazards import Snapshot
 from testing.isolation.modules import ModuleSpec, load_module
 
@@ -59,6 +59,7 @@ def _import(spec: ModuleSpec) -> dict[str, Any]:
     except BaseException as caught:
         # A child that needs the module imports it itself and tells the error better.
         error = f"{type(caught).__name__}: {wire.as_text(caught)}"
+    hugepages.collapse()
     return {
         "error": error,
         "hazards": Snapshot().since(before),
