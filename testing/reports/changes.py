@@ -11,7 +11,7 @@ from typing import Final
 from testing.reports.case import ReportedCase
 from testing.reports.cause import cause_of
 from testing.reports.sweep import Sweep
-from testing.reports.wording import headline
+from testing.reports.wording import headline, skip_text
 from testing.results import LeafMetrics, Outcome
 
 __all__ = ["REGRESSIONS", "Change", "Comparison", "Kind", "Limits"]
@@ -123,21 +123,30 @@ def _changes(now: Sweep, before: Sweep, limits: Limits) -> Iterator[Change]:
     for key, case in now.cases.items():
         old = before.cases.get(key)
         if old is None:
-            yield Change(Kind.NEW, case, headline(case.result))
+            yield Change(Kind.NEW, case, _ended(case))
         else:
             yield from _change_of(old, case, limits)
     for key, old in before.cases.items():
         if key not in now.cases:
-            yield Change(Kind.VANISHED, old, f"was {headline(old.result)}")
+            yield Change(Kind.VANISHED, old, f"was {_ended(old)}")
 
 
 def _change_of(old: ReportedCase, case: ReportedCase, limits: Limits) -> Iterator[Change]:
     kind = _kind_of(old, case)
     if kind:
-        yield Change(kind, case, f"{headline(case.result)} — was {headline(old.result)}")
+        yield Change(kind, case, f"{_ended(case)} — was {_ended(old)}")
     elif case.result.outcome in _ROUGHLY_EAGER:
         for name, said in _figures(old, case, limits):
             yield Change(name, case, said)
+
+
+def _ended(case: ReportedCase) -> str:
+    """How a case ended; of one that does not fail, the notes are left out."""
+    result = case.result
+    if case.fails:
+        return headline(result)
+    word = result.outcome.value.replace("_", " ")
+    return word if case.passed else f"{word} · {skip_text(result)}"
 
 
 def _kind_of(old: ReportedCase, case: ReportedCase) -> Kind | None:

@@ -12,7 +12,7 @@ from testing.reports.group import Group, grouped
 from testing.reports.report import Report
 from testing.results import Outcome
 
-__all__ = ["Section", "columns_of", "duration", "percent", "sections"]
+__all__ = ["Section", "columns_of", "duration", "percent", "sections", "sentence"]
 
 _MOST_LINES: Final = 30
 _MOST_NAMES: Final = 4
@@ -55,6 +55,11 @@ def columns_of(report: Report) -> Mapping[str, Mapping[Outcome, int]]:
         counted = columns.setdefault(case.column, {})
         counted[case.result.outcome] = counted.get(case.result.outcome, 0) + 1
     return columns if len(columns) == 1 else {**columns, "all": report.totals}
+
+
+def sentence(text: str) -> str:
+    """A text that begins a page."""
+    return text[:1].upper() + text[1:]
 
 
 def percent(share: float) -> str:

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from testing.faults import readable
-from testing.reports.digest import Section, columns_of, sections
+from testing.reports.digest import Section, columns_of, sections, sentence
 from testing.reports.report import Report
 from testing.reports.tables import outcome_rows, piped
 
@@ -18,7 +18,7 @@ _ENTITIES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 def page(report: Report) -> str:
     """The whole page; sections are as short as in the terminal."""
-    verdict = cell(f"{report.verdict[0].upper()}{report.verdict[1:]}.")
+    verdict = cell(f"{sentence(report.verdict)}.")
     versions = ", ".join(f"{name} {version}" for name, version in report.sweep.versions.items())
     blocks = [f"### {verdict}", piped(_totals(report)), *map(_section, sections(report))]
     return "\n\n".join([*blocks, cell(f"Ran with {versions}.")]) + "\n"

@@ -18,8 +18,8 @@ __all__ = ["Bar", "Histogram", "histograms"]
 _LOWEST: Final = -10
 _HIGHEST: Final = 3
 _PER_DECADE: Final = 2
-_EXACT: Final = "exact"
-_SPECIAL: Final = "NaN or ∞"
+_EXACT: Final = "0"
+_SPECIAL: Final = "∞"
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Histogram:
 
     Attributes:
         engine: Backend and runtime.
-        bars: Exact ones first, then by size, then what is no number.
+        bars: Those without a difference first, then by size, then NaN and infinities.
     """
 
     engine: str

@@ -21,14 +21,14 @@ class Cell:
 
     Attributes:
         number: Of the case among those of the page.
-        outcome: As `results.jsonl` has it.
+        style: Its outcome, and whether it changed.
         mark: The shape that stands for it.
         text: What stands beside it.
-        label: What a screen reader says.
+        label: What a screen reader says for mark and text.
     """
 
     number: int
-    outcome: str
+    style: str
     mark: str
     text: str
     label: str
@@ -79,15 +79,13 @@ class Matrix:
             report: Its cases, in order.
             numbers: The number of each case on the page.
         """
-        found = sorted({(engine_of(c.result), variant_of(c.result)) for c in report.cases})
-        columns = [Column(readable(engine), readable(variant)) for engine, variant in found]
-        return cls(columns, list(_types(report, columns, numbers)))
+        builder = _Builder(report, numbers)
+        return cls(builder.columns, list(builder.types()))
 
     @property
-    def engines(self) -> Sequence[tuple[str, int]]:
-        """Each engine with the number of its columns."""
-        groups = groupby(self.columns, key=lambda column: column.engine)
-        return [(engine, len(list(columns))) for engine, columns in groups]
+    def engines(self) -> Sequence[str]:
+        """Every engine once."""
+        return sorted({column.engine for column in self.columns})
 
     @property
     def variants(self) -> Sequence[str]:
@@ -100,33 +98,37 @@ class Matrix:
         return sorted({row.area for kind in self.types for row in kind.rows if row.area})
 
 
-def _types(
-    report: Report, columns: Sequence[Column], numbers: Mapping[CaseKey, int]
-) -> Iterator[Type]:
-    for name, cases in groupby(report.cases, key=_type_of):
-        rows = groupby(cases, key=report.sweep.name_of)
-        yield Type(name, [_row(title, list(of_row), columns, numbers) for title, of_row in rows])
+class _Builder:
+    """Makes the rows of one report."""
+
+    def __init__(self, report: Report, numbers: Mapping[CaseKey, int]) -> None:
+        self.report = report
+        self.numbers = numbers
+        changes = report.comparison.changes if report.comparison else ()
+        self.changed = {change.case.key for change in changes}
+        found = sorted({(engine_of(c.result), variant_of(c.result)) for c in report.cases})
+        self.columns = [Column(readable(engine), readable(variant)) for engine, variant in found]
+
+    def types(self) -> Iterator[Type]:
+        for name, cases in groupby(self.report.cases, key=_type_of):
+            rows = groupby(cases, key=self.report.sweep.name_of)
+            yield Type(name, [self._row(title, list(of_row)) for title, of_row in rows])
+
+    def _row(self, name: str, cases: Sequence[ReportedCase]) -> Row:
+        cells: dict[str, list[Cell]] = {}
+        for case in cases:
+            cells.setdefault(case.column, []).append(self._cell(case))
+        found = [cells.get(f"{one.engine} {one.variant}", []) for one in self.columns]
+        return Row(name, cases[0].area, found)
+
+    def _cell(self, case: ReportedCase) -> Cell:
+        outcome, text = case.result.outcome, readable(cell_text(case))
+        is_changed = case.key in self.changed
+        style = f"{outcome.value} changed" if is_changed else outcome.value
+        words = [outcome.value.replace("_", " "), text, "changed" if is_changed else ""]
+        label = " ".join(filter(None, words))
+        return Cell(self.numbers[case.key], style, MARKS[outcome], text, label)
 
 
 def _type_of(case: ReportedCase) -> str:
     return readable(case.result.model_type or "other")
-
-
-def _row(
-    name: str,
-    cases: Sequence[ReportedCase],
-    columns: Sequence[Column],
-    numbers: Mapping[CaseKey, int],
-) -> Row:
-    cells: dict[str, list[Cell]] = {}
-    for case in cases:
-        cells.setdefault(case.column, []).append(_cell(name, case, numbers[case.key]))
-    found = [cells.get(f"{one.engine} {one.variant}", []) for one in columns]
-    return Row(name, cases[0].area, found)
-
-
-def _cell(name: str, case: ReportedCase, number: int) -> Cell:
-    outcome = case.result.outcome
-    text = readable(cell_text(case))
-    words = " ".join(part for part in (outcome.value.replace("_", " "), text) if part)
-    return Cell(number, outcome.value, MARKS[outcome], text, f"{name}, {case.column}: {words}")

@@ -1,12 +1,21 @@
 "use strict";
 // What is shown of a result is text, and only ever set as text.
-const data = JSON.parse(document.getElementById("data").textContent);
 const panel = document.getElementById("details");
 const form = document.getElementById("filter");
 const field = (id) => document.getElementById(id);
-const cells = [...document.querySelectorAll("#cases td button")];
 const chips = [...document.querySelectorAll("#outcomes .chip")];
+let read = null;
 let opener = null;
+
+// Read when it is first needed: the page is there before.
+function data() {
+  read ??= JSON.parse(field("data").textContent);
+  return read;
+}
+
+function cases() {
+  return data().cases;
+}
 
 function element(name, text, className) {
   const made = document.createElement(name);
@@ -50,7 +59,7 @@ function seconds(stages) {
 }
 
 function show(number) {
-  const one = data.cases[number];
+  const one = cases()[number];
   if (!one) return;
   const close = element("button", "close", "chip close");
   close.type = "button";
@@ -75,7 +84,7 @@ function show(number) {
   for (const [name, value] of long) pre(name, value);
   if (one.metrics) {
     heading("against eager, by output");
-    table(["output", ...data.figures.map((name) => name.replace("_", " "))], one.metrics);
+    table(["output", ...data().figures.map((name) => name.replace("_", " "))], one.metrics);
   }
   if (one.rows) {
     heading("components");
@@ -83,19 +92,25 @@ function show(number) {
   }
   if (one.earlier) pre("earlier tries", one.earlier.join("\n"));
   if (one.seconds) seconds(one.seconds);
-  pre("versions", data.versions[one.versions]);
+  pre("versions", data().versions[one.versions]);
   pre("run it alone", one.rerun);
   panel.hidden = false;
   panel.scrollTop = 0;
   panel.focus();
-  history.replaceState(null, "", `#case-${number}`);
 }
 
 function hide() {
   if (panel.hidden) return;
   panel.hidden = true;
+  // Without an entry in the history, and without a jump to the top.
   history.replaceState(null, "", location.href.split("#")[0]);
-  opener?.focus();
+  opener?.focus({ preventScroll: true });
+}
+
+// A case is opened by its address, so that a link to it can be kept and sent.
+function follow() {
+  const found = /^#case-(\d+)$/.exec(location.hash);
+  if (found) show(Number(found[1]));
 }
 
 function chosen() {
@@ -132,9 +147,9 @@ function apply() {
     let any = false;
     for (const row of body.querySelectorAll("tr[data-area]")) {
       let found = 0;
-      for (const button of row.querySelectorAll("button")) {
-        const keeps = fits(data.cases[button.dataset.case], row, body.dataset.type, wanted);
-        button.classList.toggle("away", !keeps);
+      for (const link of row.querySelectorAll("a")) {
+        const keeps = fits(cases()[numberOf(link)], row, body.dataset.type, wanted);
+        link.classList.toggle("away", !keeps);
         found += keeps;
       }
       row.hidden = !found;
@@ -143,16 +158,22 @@ function apply() {
     }
     body.hidden = !any;
   }
-  field("shown").textContent = `${shown.toLocaleString("en")} of ${cells.length.toLocaleString("en")} cases`;
+  field("shown").textContent = `${shown.toLocaleString("en")} ${field("shown").dataset.of}`;
   field("nothing").hidden = shown > 0;
 }
 
+function numberOf(link) {
+  return Number(link.hash.slice("#case-".length));
+}
+
 document.addEventListener("click", (event) => {
-  const button = event.target.closest("button[data-case]");
-  if (!button) return;
-  opener = button;
-  show(Number(button.dataset.case));
+  const link = event.target.closest('a[href^="#case-"]');
+  if (!link) return;
+  opener = link;
+  // The case that was opened last has the address already, which then does not change.
+  if (link.hash === location.hash) follow();
 });
+window.addEventListener("hashchange", follow);
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") hide();
   if (event.key === "/" && !["INPUT", "SELECT"].includes(document.activeElement.tagName)) {
@@ -172,8 +193,4 @@ form.addEventListener("reset", () => {
   for (const chip of chips) chip.ariaPressed = "false";
   setTimeout(apply);
 });
-for (const button of cells) {
-  if (data.cases[button.dataset.case].changes) button.classList.add("changed");
-}
-apply();
-if (/^#case-\d+$/.test(location.hash)) show(Number(location.hash.slice(6)));
+follow();

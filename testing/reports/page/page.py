@@ -16,7 +16,7 @@ from markupsafe import Markup
 from testing.faults import MESSAGE_LIMIT, readable
 from testing.reports.case import CaseKey, ReportedCase
 from testing.reports.changes import Change, Kind
-from testing.reports.digest import duration, percent
+from testing.reports.digest import duration, percent, sentence
 from testing.reports.group import Group, grouped
 from testing.reports.page.details import embedded
 from testing.reports.page.histogram import histograms
@@ -86,6 +86,7 @@ class _Page:
         failing = any(case.fails for case in report.cases)
         return {
             "report": report,
+            "verdict": sentence(report.verdict),
             "is_bad": comparison.has_regressions if comparison else failing,
             "written": datetime.fromtimestamp(report.sweep.written, timezone.utc),
             "changes": [self._change(kind, found) for kind, found in report.changes()],
