@@ -18,7 +18,7 @@ __all__ = ["ForkServer", "Task"]
 _ENVIRONMENT: Final = {"OPENBLAS_NUM_THREADS": "1"}
 _START_SECONDS: Final = 300.0
 _EXIT_SECONDS: Final = 5.0
-_TRIES: Final = 2
+_STARTS: Final = 2
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,7 @@ class Task:
             ``report(stage)`` tells the parent what is being done, and returns what JSON carries.
         payload: Anything that JSON carries.
         timeout: Seconds from the request to the end.
+        memory: Bytes that the child and its descendants may hold; None is no limit.
         modules: Imported once in the server, before it forks.
         path: File of the target's module, when it may not be on ``sys.path``.
         threads: Threads that torch may use in the child.
@@ -38,6 +39,7 @@ class Task:
     target: str
     payload: Any = None
     timeout: float = 1000.0
+    memory: int | None = None
     modules: tuple[ModuleSpec, ...] = ()
     path: str | None = None
     threads: int = 1
@@ -98,7 +100,8 @@ class ForkServer:
     def run(self, task: Task, on_stage: Callable[[str], None] | None = None) -> ChildReport:
         """Run `task` in a child and say how it ended, whatever it does.
 
-        Where the server itself dies it is started again, and the task tried once more.
+        A server that is found dead is started again. One that dies with the child takes the
+        task with it, which ends as `Ending.SERVER_DIED`.
 
         Args:
             task: What to run.
@@ -106,7 +109,7 @@ class ForkServer:
         """
         notes: list[str] = []
         try:
-            for _ in range(_TRIES):
+            for _ in range(_STARTS):
                 try:
                     report = self._attempt(task, on_stage)
                 except ServerDiedError as death:
@@ -141,7 +144,11 @@ class ForkServer:
             "path": task.path,
             "threads": task.threads,
         }
-        return watch(server, request, Limits(task.timeout, self._exit_timeout), on_stage)
+        limits = Limits(task.timeout, self._exit_timeout, task.memory)
+        report = watch(server, request, limits, on_stage)
+        if report.ending is Ending.SERVER_DIED:
+            self._kill()
+        return report
 
     def _ready_server(self, task: Task) -> ServerProcess:
         """A server that has imported what `task` needs, but for what must be left out."""

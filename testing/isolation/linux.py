@@ -8,7 +8,16 @@ import os
 import signal
 import sys
 
-__all__ = ["adopt_orphans", "children_of", "die_with_parent", "kill_group", "outlive_parent"]
+__all__ = [
+    "adopt_orphans",
+    "be_killed_first",
+    "children_of",
+    "descendants_of",
+    "die_with_parent",
+    "kill_group",
+    "kill_marked",
+    "outlive_parent",
+]
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -32,6 +41,12 @@ def adopt_orphans() -> None:
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
+def be_killed_first() -> None:
+    """Have the kernel take this process, and none that waits for it, when memory runs out."""
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as score:
+        score.write("1000")
+
+
 def _prctl(option: int, value: int) -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
@@ -52,3 +67,25 @@ def children_of(pid: int) -> set[int]:
             with open(f"/proc/{pid}/task/{thread}/children") as listing:
                 found.update(map(int, listing.read().split()))
     return found
+
+
+def descendants_of(pid: int) -> list[int]:
+    """Ids of the children of a process, of theirs, and so on."""
+    found: list[int] = []
+    waiting = [pid]
+    while waiting:
+        children = children_of(waiting.pop())
+        found += children
+        waiting += children
+    return found
+
+
+def kill_marked(variable: str, value: str) -> None:
+    """Kill every process that was started with an environment variable of this value."""
+    mark = f"{variable}={value}".encode()
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            with open(f"/proc/{name}/environ", "rb") as environment:
+                is_marked = mark in environment.read().split(b"\0")
+            if is_marked and int(name) != os.getpid():
+                os.kill(int(name), signal.SIGKILL)

@@ -20,6 +20,7 @@ class Ending(str, Enum):
     EXITED = "exited with a status"
     SIGNALED = "died by a signal"
     TIMEOUT = "was killed at its limit"
+    MEMORY = "was killed at its memory limit"
     INVALID = "reported what is no JSON"
     HUNG_IMPORT = "hung before its start"
     SERVER_DIED = "lost its fork server"
@@ -67,7 +68,8 @@ class ChildReport:
         stdout: Head and tail of its standard output.
         stderr: Head and tail of its standard error.
         seconds: From the request to the end.
-        peak_rss_mb: Largest resident set, in MiB; what it shared with the server counts.
+        peak_rss_mb: Largest resident set, in MiB; what it shared with the server counts. Where
+            memory is limited, descendants count too.
         notes: What else was odd, one sentence each.
     """
 

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -23,6 +24,7 @@ _BOOTSTRAP: Final = (
     "from testing.isolation.server import main; main(int(sys.argv[1]), int(sys.argv[2]))"
 )
 _CHUNK: Final = 64 * 1024
+_MARK: Final = "EXPORT_HARNESS_SERVER"
 _CLOSE_SECONDS: Final = 5.0
 
 
@@ -47,6 +49,7 @@ class ServerProcess:
         self.control, remote = socket.socketpair()
         self.imported: set[str] = set()
         self._output = HeadTail()
+        self._mark = uuid.uuid4().hex
         path = json.dumps(_search_path())
         with remote:
             self._popen = subprocess.Popen(
@@ -56,7 +59,7 @@ class ServerProcess:
                 stderr=subprocess.STDOUT,
                 bufsize=0,
                 pass_fds=(remote.fileno(),),
-                env={**os.environ, **environment},
+                env={**os.environ, **environment, _MARK: self._mark},
                 # Ctrl-C is for the parent to handle, which then ends the server.
                 start_new_session=True,
             )
@@ -127,11 +130,15 @@ class ServerProcess:
         self.kill()
 
     def kill(self) -> None:
-        """End it at once; the kernel ends its child with it."""
+        """End it at once, and with it what its children have started, in groups of their own too.
+
+        As long as it lives it ends them itself, and the kernel ends the child, but no more.
+        """
         self.control.close()
         if self._popen.poll() is None:
             linux.kill_group(self.pid)
         self._popen.wait()
+        linux.kill_marked(_MARK, self._mark)
         self._pipe.close()
 
     def _death(self) -> ServerDiedError:

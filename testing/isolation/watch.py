@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import selectors
 import signal
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from testing.isolation import linux
-from testing.isolation.output import HeadTail
+from testing.isolation.events import Events
+from testing.isolation.memory import MemoryWatch
 from testing.isolation.report import ChildError, ChildReport, Ending, Frame, parse_fault
-from testing.isolation.server_process import ServerDiedError, ServerProcess, drain
+from testing.isolation.server_process import ServerDiedError, ServerProcess
+from testing.isolation.streams import Streams
 from testing.isolation.worker import STACK_SIGNAL
 
 __all__ = ["Limits", "watch"]
@@ -23,15 +24,21 @@ __all__ = ["Limits", "watch"]
 _STACK_GRACE: Final = 0.5
 _STACK_QUIET: Final = 0.05
 _KILL_GRACE: Final = 10.0
-_MOST_EVENTS: Final = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How long a child may take, in seconds: as a whole, and to end after its result."""
+    """What a child may take.
+
+    Attributes:
+        whole: Seconds from the request to the end.
+        exit: Seconds to end after its result.
+        memory: Bytes that it and its descendants may hold; None is no limit.
+    """
 
     whole: float
     exit: float
+    memory: int | None = None
 
 
 def watch(
@@ -49,127 +56,30 @@ def watch(
         on_stage: Called with each stage as it is reported.
 
     Raises:
-        ServerDiedError: The server ended; the child was killed.
+        ServerDiedError: The server ended before it had started the child.
     """
     with contextlib.ExitStack() as stack:
-        events = _Events(on_stage)
-        streams = _Streams(stack, events)
+        events = Events(on_stage)
+        streams = Streams(stack, events)
         follower = _Follower(server, streams, events, limits)
         try:
             follower.follow(request)
+        except ServerDiedError as death:
+            follower.kill()
+            if not follower.has_started:
+                raise
+            return follower.report_of_lost(death)
         except BaseException:
             follower.kill()
             raise
         return follower.report()
 
 
-class _Events:
-    """What the child reports: stages, and at the end a result or an error."""
-
-    def __init__(self, on_stage: Callable[[str], None] | None) -> None:
-        self.stages: list[tuple[str, float]] = []
-        self.final: dict[str, Any] | None = None
-        self.invalid: str | None = None
-        self.is_over = False
-        self._on_stage = on_stage
-        self._buffer = bytearray()
-
-    def feed(self, data: bytes) -> None:
-        if self.is_over:
-            return
-        self._buffer += data
-        if b"\n" in data:
-            *lines, rest = self._buffer.split(b"\n")
-            self._buffer = bytearray(rest)
-            for line in lines:
-                self._take(bytes(line))
-        elif len(self._buffer) > _MOST_EVENTS:
-            self._refuse(bytes(self._buffer))
-            self._buffer.clear()
-
-    def finish(self) -> None:
-        """What is left is the beginning of a line that the child did not live to end."""
-        if self._buffer:
-            self._refuse(bytes(self._buffer))
-
-    def _take(self, line: bytes) -> None:
-        try:
-            event = json.loads(line)
-        except ValueError:
-            self._refuse(line)
-            return
-        if not isinstance(event, dict):
-            self._refuse(line)
-        elif "stage" in event:
-            self._enter(str(event["stage"]), float(event["at"]))
-        elif {"result", "error"} & event.keys() and self.final is None:
-            self.final = event
-        else:
-            self._refuse(line)
-
-    def _enter(self, stage: str, at: float) -> None:
-        self.stages.append((stage, at))
-        if self._on_stage is not None:
-            self._on_stage(stage)
-
-    def _refuse(self, line: bytes) -> None:
-        if self.invalid is None:
-            self.invalid = line[:200].decode("utf-8", errors="backslashreplace")
-
-    def seconds(self, end: float) -> dict[str, float]:
-        """Seconds in each stage; one that is entered twice has the sum."""
-        spent: dict[str, float] = {}
-        ends = [at for _, at in self.stages[1:]] + [end]
-        for (stage, start), stop in zip(self.stages, ends, strict=False):
-            spent[stage] = spent.get(stage, 0.0) + max(0.0, stop - start)
-        return {stage: round(seconds, 4) for stage, seconds in spent.items()}
-
-
-class _Streams:
-    """The pipes from the child; what is in them outlives it."""
-
-    def __init__(self, stack: contextlib.ExitStack, events: _Events) -> None:
-        self.fault, self.stdout, self.stderr = HeadTail(), HeadTail(), HeadTail()
-        self.remote_ends: list[int] = []
-        self._sinks: dict[int, Callable[[bytes], None]] = {}
-        stack.callback(self._close)
-        for feed in (events.feed, self.fault.feed, self.stdout.feed, self.stderr.feed):
-            reader, writer = os.pipe()
-            os.set_blocking(reader, False)
-            self._sinks[reader] = feed
-            self.remote_ends.append(writer)
-
-    def register(self, selector: selectors.BaseSelector) -> None:
-        for descriptor in self._sinks:
-            selector.register(descriptor, selectors.EVENT_READ, self._take_from(descriptor))
-
-    def _take_from(self, descriptor: int) -> Callable[[selectors.BaseSelector], None]:
-        def take(selector: selectors.BaseSelector) -> None:
-            if drain(descriptor, self._sinks[descriptor]):
-                selector.unregister(descriptor)
-
-        return take
-
-    def drain(self) -> None:
-        """Take what the dead child left in its pipes."""
-        for descriptor, feed in self._sinks.items():
-            drain(descriptor, feed)
-
-    def release_remote_ends(self) -> None:
-        while self.remote_ends:
-            os.close(self.remote_ends.pop())
-
-    def _close(self) -> None:
-        self.release_remote_ends()
-        while self._sinks:
-            os.close(self._sinks.popitem()[0])
-
-
 class _Follower:
     """The course of one child: started, at its limit, asked for its stack, killed, ended."""
 
     def __init__(
-        self, server: ServerProcess, streams: _Streams, events: _Events, limits: Limits
+        self, server: ServerProcess, streams: Streams, events: Events, limits: Limits
     ) -> None:
         self._server, self._streams, self._events = server, streams, events
         self._start = self._end = time.monotonic()
@@ -178,7 +88,8 @@ class _Follower:
         self._expiries = iter((self._ask_for_stack, self.kill, self._give_up))
         self._child: int | None = None
         self._ended: dict[str, Any] | None = None
-        self._timed_out = self._hung_at_exit = False
+        self._memory = MemoryWatch(limits.memory)
+        self._timed_out = self._hung_at_exit = self._is_too_big = False
 
     def follow(self, request: dict[str, Any]) -> None:
         self._server.send({"run": request}, self._streams.remote_ends)
@@ -198,7 +109,7 @@ class _Follower:
             next(self._expiries)()
             return
         had_result = self._events.final is not None
-        for key, _ in selector.select(remaining):
+        for key, _ in selector.select(min(remaining, self._memory.seconds_left)):
             if key.data is None:
                 self._hear(self._server.answer())
             else:
@@ -207,6 +118,8 @@ class _Follower:
             self._deadline = min(self._deadline, time.monotonic() + self._limits.exit)
         if self._timed_out and self._streams.fault.text():
             self._deadline = min(self._deadline, time.monotonic() + _STACK_QUIET)
+        if self._memory.is_exceeded(self._server.pid):
+            self._kill_too_big()
 
     def _hear(self, message: dict[str, Any]) -> None:
         if "started" in message:
@@ -231,34 +144,65 @@ class _Follower:
             linux.kill_group(self._child)
         self._deadline = time.monotonic() + _KILL_GRACE
 
+    def _kill_too_big(self) -> None:
+        self._is_too_big = self._events.final is None and not self._timed_out
+        self._events.is_over = True
+        self._expiries = iter((self._give_up,))
+        self.kill()
+
     def _give_up(self) -> None:
         raise ServerDiedError("the fork server does not tell the end of a child that was killed")
 
+    @property
+    def has_started(self) -> bool:
+        """Whether there is or was a child."""
+        return self._child is not None
+
     def report(self) -> ChildReport:
+        """How the child ended."""
         assert self._ended is not None
         status: int = self._ended["status"]
         final = self._events.final or {}
         ending = self._ending(status)
         clean = ending in (Ending.RESULT, Ending.ERROR)
-        return ChildReport(
-            ending=ending,
+        report = self._report(
+            ending,
             result=final.get("result"),
             error=_error(final["error"]) if ending is Ending.ERROR else None,
             signal=None if clean or self._timed_out or status >= 0 else _signal_name(-status),
             exit_code=None if clean or self._timed_out else _shell_code(status),
+            notes=self._notes(ending, status),
+        )
+        return replace(report, peak_rss_mb=max(self._ended["rss_kb"] / 1024, self._peak or 0.0))
+
+    def report_of_lost(self, death: ServerDiedError) -> ChildReport:
+        """How far the child came whose server died."""
+        self._end = time.monotonic()
+        self._streams.drain()
+        return self._report(Ending.SERVER_DIED, notes=(str(death),))
+
+    def _report(self, ending: Ending, **values: Any) -> ChildReport:
+        return ChildReport(
+            ending=ending,
             stage=self._events.stages[-1][0] if self._events.stages else None,
             stages=self._events.seconds(self._end),
             stack=parse_fault(self._streams.fault.text()),
             stdout=self._streams.stdout.text(),
             stderr=self._streams.stderr.text(),
             seconds=self._end - self._start,
-            peak_rss_mb=self._ended["rss_kb"] / 1024,
-            notes=self._notes(ending, status),
+            peak_rss_mb=self._peak,
+            **values,
         )
+
+    @property
+    def _peak(self) -> float | None:
+        return self._memory.peak / (1 << 20) or None
 
     def _ending(self, status: int) -> Ending:
         if self._timed_out:
             return Ending.TIMEOUT
+        if self._is_too_big:
+            return Ending.MEMORY
         if self._events.final is not None:
             return Ending.RESULT if "result" in self._events.final else Ending.ERROR
         if status < 0:

@@ -53,6 +53,7 @@ def main(task: dict[str, Any], descriptors: list[int], server: int) -> NoReturn:
 def _become_child(server: int, fault: int, stdout: int, stderr: int) -> None:
     os.setsid()
     linux.die_with_parent(server)
+    linux.be_killed_first()
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.dup2(stdout, 1)

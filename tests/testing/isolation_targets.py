@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import ctypes
 import math
+import mmap
 import os
 import signal
 import subprocess
@@ -102,6 +103,54 @@ def hang_with_lock(payload: Any, report: Report) -> None:
     ctypes.PyDLL(None).sleep(60)
 
 
+def hang_in_native(payload: Any, report: Report) -> None:
+    """Sleep in C without the interpreter's lock, and sleep on when a signal comes."""
+    report("run")
+    while True:
+        ctypes.CDLL(None).sleep(60)
+
+
+def read_lost_page(payload: Any, report: Report) -> None:
+    """SIGBUS, as it really comes: the file of a mapped page has been cut."""
+    report("export")
+    with tempfile.TemporaryFile() as file:
+        file.truncate(mmap.PAGESIZE)
+        view = mmap.mmap(file.fileno(), mmap.PAGESIZE)
+        file.truncate(0)
+        view[0]
+
+
+def hold(payload: dict[str, int], report: Report) -> str:
+    """Hold so many MiB in each of some processes, for so many seconds."""
+    report("export")
+    for _ in range(payload["processes"] - 1):
+        if os.fork() == 0:
+            break
+    block = bytearray(b"x") * (payload["megabytes"] << 20)
+    time.sleep(payload["seconds"])
+    return f"{len(block)} bytes"
+
+
+def hold_shared(payload: dict[str, int], report: Report) -> str:
+    """Hold so many MiB once, shared by some processes, for so many seconds."""
+    block = bytearray(b"x") * (payload["megabytes"] << 20)
+    for _ in range(payload["processes"] - 1):
+        if os.fork() == 0:
+            time.sleep(payload["seconds"])
+            os._exit(0)
+    time.sleep(payload["seconds"])
+    return f"{len(block)} bytes"
+
+
+def huge_pages_of_the_server(payload: Any, report: Report) -> int:
+    rollup = Path(f"/proc/{os.getppid()}/smaps_rollup").read_text().splitlines()
+    return next(int(line.split()[1]) for line in rollup if line.startswith("AnonHugePages:"))
+
+
+def oom_score(payload: Any, report: Report) -> int:
+    return int(Path("/proc/self/oom_score_adj").read_text())
+
+
 def hang_ignoring_sigterm(payload: Any, report: Report) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     report("run")
@@ -161,17 +210,6 @@ def clean_at_exit(payload: str, report: Report) -> str:
     return kept[-1].name
 
 
-def kill_server(payload: str, report: Report) -> str:
-    """Kill the fork server the first time, and work the second."""
-    marker = Path(payload)
-    if marker.exists():
-        return "second time"
-    marker.write_text("")
-    os.kill(os.getppid(), signal.SIGKILL)
-    time.sleep(10)
-    return "unreached"
-
-
 def crash_in_thread(payload: Any, report: Report) -> None:
     report("run")
     threading.Thread(target=ctypes.string_at, args=(0,)).start()
@@ -183,6 +221,9 @@ def stop(payload: Any, report: Report) -> None:
     os.kill(os.getpid(), signal.SIGSTOP)
 
 
-def die_with_server(payload: Any, report: Report) -> None:
+def die_with_server(payload: str, report: Report) -> None:
+    report("export")
+    grandchild = subprocess.Popen(["sleep", "60"], start_new_session=True)
+    Path(payload).write_text(str(grandchild.pid))
     os.kill(os.getppid(), signal.SIGKILL)
     time.sleep(10)

@@ -196,6 +196,13 @@ def test_fault_leaves_the_python_stack(server: ForkServer) -> None:
     assert "string_at" in TARGETS.read_text().splitlines()[in_target[0].line - 1]
 
 
+def test_page_that_is_gone_is_a_bus_error_with_its_stack(server: ForkServer) -> None:
+    report = run(server, "read_lost_page")
+
+    assert (report.signal, report.exit_code) == ("SIGBUS", 135)
+    assert report.stack[0].function == "read_lost_page"
+
+
 def test_fault_in_a_thread_is_told_from_that_thread(server: ForkServer) -> None:
     report = run(server, "crash_in_thread")
 
@@ -270,7 +277,8 @@ def test_report_that_is_no_json_is_told(server: ForkServer) -> None:
 
 
 def test_output_without_end_neither_blocks_nor_fills_memory(server: ForkServer) -> None:
-    report = run(server, "flood", 50, timeout=60)
+    # 100 MB on each of the two streams.
+    report = run(server, "flood", 100, timeout=60)
 
     assert report.result == "done"
     assert report.stdout.startswith("first words\n")
@@ -290,7 +298,7 @@ def test_output_that_is_no_text_is_escaped(server: ForkServer) -> None:
 # --- a child that does not end ---
 
 
-@pytest.mark.parametrize("function", ["hang_with_lock", "hang_ignoring_sigterm"])
+@pytest.mark.parametrize("function", ["hang_with_lock", "hang_in_native", "hang_ignoring_sigterm"])
 def test_hang_ends_at_its_limit_with_stage_and_stack(server: ForkServer, function: str) -> None:
     # B31: native code that holds the interpreter's lock.
     start = time.monotonic()
@@ -338,6 +346,64 @@ def test_result_stands_when_the_exit_goes_wrong(
     assert [note in text for text in report.notes] == [True]
 
 
+# --- a child that takes memory ---
+
+MEGABYTE = 1 << 20
+
+
+def held(function: str, limit: int, **payload: int) -> Task:
+    return task(function, payload, memory=limit * MEGABYTE, timeout=20)
+
+
+@pytest.mark.parametrize("processes", [1, 4])
+def test_memory_is_limited_for_a_child_and_all_it_starts(
+    server: ForkServer, processes: int
+) -> None:
+    each = 600 // processes
+    report = server.run(held("hold", 300, megabytes=each, processes=processes, seconds=10))
+
+    assert (report.ending, report.stage) == (Ending.MEMORY, "export")
+    assert (report.signal, report.exit_code) == ("SIGKILL", 137)
+    assert report.peak_rss_mb is not None
+    assert 300 < report.peak_rss_mb < 900
+    assert report.seconds < 8
+
+
+def test_memory_that_processes_share_counts_once(server: ForkServer) -> None:
+    payload = {"megabytes": 150, "processes": 4, "seconds": 1}
+    report = server.run(held("hold_shared", 400, **payload))
+
+    assert (report.ending, report.result) == (Ending.RESULT, f"{150 * MEGABYTE} bytes")
+
+
+def test_the_kernel_takes_a_child_before_its_parents(server: ForkServer) -> None:
+    assert run(server, "oom_score").result == 1000
+
+
+def _has_collapse() -> bool:
+    release = os.uname().release.split(".")
+    return sys.platform == "linux" and (int(release[0]), int(release[1])) >= (6, 1)
+
+
+@pytest.mark.skipif(not _has_collapse(), reason="MADV_COLLAPSE came with Linux 6.1")
+def test_what_the_server_holds_is_in_huge_pages_and_unchanged(tmp_path: Path) -> None:
+    spec = module(
+        tmp_path,
+        """
+        held = bytearray(range(256)) * (64 << 12)
+        def is_unchanged(payload, report):
+            held[0] = 1
+            return held[1:] == (bytes(range(256)) * (64 << 12))[1:]
+        """,
+    )
+    with ForkServer() as server:
+        unchanged = server.run(Task(f"{spec.name}:is_unchanged", path=spec.path, modules=(spec,)))
+        kilobytes = run(server, "huge_pages_of_the_server").result
+
+    assert unchanged.result is True
+    assert kilobytes >= 48 * 1024
+
+
 # --- the server ---
 
 
@@ -352,22 +418,26 @@ def test_server_killed_between_tasks_is_replaced() -> None:
     assert any("fork server ended" in note for note in report.notes)
 
 
-def test_server_killed_during_a_task_means_one_more_try(tmp_path: Path) -> None:
+def test_server_that_dies_with_its_child_takes_the_task_and_no_other(tmp_path: Path) -> None:
+    file = tmp_path / "pid"
     with ForkServer() as server:
-        report = run(server, "kill_server", str(tmp_path / "marker"))
-
-        assert report.result == "second time"
-        assert server.starts == 2
-
-
-def test_server_that_dies_every_time_is_reported(tmp_path: Path) -> None:
-    with ForkServer() as server:
-        report = run(server, "die_with_server")
+        report = run(server, "die_with_server", str(file))
         after = run(server, "echo", 1)
 
+    assert (report.ending, report.stage) == (Ending.SERVER_DIED, "export")
+    assert "fork server ended with status -9" in report.notes[0]
+    assert (after.result, server.starts) == (1, 2)
+    # The kernel ends the child with the server, and nobody a grandchild in its own session.
+    assert is_gone(int(file.read_text()))
+
+
+def test_server_that_cannot_start_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text("import os; os._exit(7)")
+    with ForkServer(environment={"PYTHONPATH": str(tmp_path)}) as server:
+        report = run(server, "echo")
+
     assert report.ending is Ending.SERVER_DIED
-    assert len(report.notes) == 2
-    assert after.result == 1
+    assert ["status 7" in note for note in report.notes] == [True, True]
 
 
 def test_closing_leaves_no_process() -> None:
