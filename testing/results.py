@@ -76,6 +76,8 @@ class CaseResult:
     outcome: Outcome
     component: str | None = None
     attempt: int = 1
+    retried: bool = False
+    deaths: list[str] = field(default_factory=list)
     stage: str | None = None
     signal: str | None = None
     exit_code: int | None = None
@@ -83,6 +85,7 @@ class CaseResult:
     operand: str | None = None
     op_source: str | None = None
     source: str | None = None
+    stack: list[str] = field(default_factory=list)
     baked_reads: list[str] = field(default_factory=list)
     message: str | None = None
     scope: str | None = None
@@ -94,6 +97,11 @@ class CaseResult:
     peak_rss_mb: float | None = None
     versions: dict[str, str] = field(default_factory=dict)
     conditions: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def is_flaky(self) -> bool:
+        """Whether the case died in one try and not in the last."""
+        return bool(self.deaths) and self.outcome is not Outcome.CRASHED
 
     @classmethod
     def of(cls, case: ExportCase, case_id: str, outcome: Outcome, **values: Any) -> CaseResult:

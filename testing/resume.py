@@ -70,8 +70,12 @@ class Finished:
 
     @classmethod
     def of(cls, directory: str | Path) -> Finished:
-        """Those of a results directory; only the row of the whole case counts."""
-        rows = [row for row in journal.read(directory) if row.component is None]
+        """Those of a results directory; only the row of the whole case counts.
+
+        One that was to be tried again and has no later row is not finished.
+        """
+        latest = journal.read(directory)
+        rows = [row for row in latest if row.component is None and not row.retried]
         return cls({row.case_id: _basis_of(row).digest for row in rows})
 
     @classmethod

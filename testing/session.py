@@ -19,6 +19,7 @@ from testing.cases import ExportCase
 from testing.journal import Journal
 from testing.registry import Entry, Registry
 from testing.registry.causes import recorded_cause
+from testing.reports.wording import headline
 from testing.results import CaseResult, Outcome
 from testing.resume import Basis, Finished
 from testing.settings import CaseRequest, RunSettings
@@ -154,13 +155,27 @@ class Session:
         return self._execute(planned, entry)
 
     def _execute(self, planned: Planned, entry: Entry | None) -> CaseResult:
-        from testing.execution import execute
-
-        result = execute(self._request(planned))
+        result = self._last_try(planned)
         if is_incompatibility(result):
             # It is no finding about the model, so no entry expects it.
             return self._incompatible_with(planned, result.message or "", result)
         return self._judged(result, entry) if entry else result
+
+    def _last_try(self, planned: Planned) -> CaseResult:
+        """Run a case, again where it dies; each try before the last gets a row of its own.
+
+        What hung is not tried again: a try costs its whole limit, and few hangs are flaky.
+        """
+        from testing.execution import execute
+
+        deaths: list[str] = []
+        while True:
+            result = dataclasses.replace(execute(self._request(planned)), deaths=deaths)
+            died = result.outcome is Outcome.CRASHED
+            if not died or len(deaths) == self.settings.crash_retries:
+                return result
+            self.record(dataclasses.replace(result, retried=True), planned.case)
+            deaths = [*deaths, headline(result)]
 
     def _judged(self, result: CaseResult, entry: Entry) -> CaseResult:
         """The result of a case that an entry skips: still needed, stale, or of another cause."""

@@ -29,6 +29,8 @@ class RunSettings:
         shard: Share ``I/N`` of the model classes that is run; None runs all.
         results: Directory of ``results.jsonl``; None keeps no journal.
         resume: Run only what has no result there that still holds.
+        case_memory: Bytes that a case in a child may hold; None is no limit.
+        crash_retries: How often a case that died is tried again.
     """
 
     backends: tuple[str, ...] = ()
@@ -42,6 +44,8 @@ class RunSettings:
     shard: str | None = None
     results: str | None = None
     resume: bool = False
+    case_memory: int | None = None
+    crash_retries: int = 1
 
     @property
     def conditions(self) -> dict[str, str]:
@@ -50,6 +54,7 @@ class RunSettings:
             "trace_patches": self.trace_patches,
             "lowering_guard": "on" if self.lowering_guard else "off",
             "slow": str(self.slow),
+            "case_memory": str(self.case_memory),
         }
 
     @property

@@ -15,11 +15,13 @@ from testing.faults import is_modeling, readable
 from testing.isolation import ChildReport, Ending, Frame
 from testing.results import CaseResult, Outcome
 from testing.settings import CaseRequest
+from testing.sizes import size_text
 from testing.versions import versions_of
 
 __all__ = ["GUARD_RERUN", "result_of", "with_op"]
 
 GUARD_RERUN: Final = "guard-rerun"
+_MOST_FRAMES: Final = 40
 
 # How native code says why it ends the process: glog, C++, libc, LLVM.
 _LAST_WORDS: Final = re.compile(
@@ -77,6 +79,8 @@ def _judged(report: ChildReport, request: CaseRequest) -> CaseResult:
     if report.ending is Ending.ERROR and report.error is not None:
         error = f"{report.error.kind}: {report.error.message}"
         return _result(report, request, Outcome.FAILED, error)
+    if report.ending is Ending.MEMORY:
+        return _result(report, request, Outcome.CRASHED, _memory(report, request))
     return _result(report, request, Outcome.CRASHED, _last_words(report) or _how(report))
 
 
@@ -92,6 +96,7 @@ def _result(
         signal=report.signal,
         exit_code=report.exit_code,
         source=_source(stack, request.path),
+        stack=[_told(frame) for frame in stack[:_MOST_FRAMES]],
         message=message,
     )
 
@@ -109,13 +114,29 @@ def _last_words(report: ChildReport) -> str | None:
 def _how(report: ChildReport) -> str:
     stage = _stage(report)
     if report.ending is Ending.SIGNALED:
-        return f"the process died by {report.signal} in stage {stage!r} and left no message"
+        how = f"the process died by {report.signal} in stage {stage!r} and left no message"
+        return f"{how}, as by the kernel's OOM killer" if report.signal == "SIGKILL" else how
     if report.ending is Ending.NO_RESULT:
         return f"the process exited with status 0 in stage {stage!r}, before it had a result"
     if report.ending is Ending.EXITED:
         tail = "".join(f"\n{line}" for line in report.stderr.splitlines()[-5:])
         return f"the process exited with status {report.exit_code} in stage {stage!r}{tail}"
     return f"the process {report.ending.value} in stage {stage!r}"
+
+
+def _memory(report: ChildReport, request: CaseRequest) -> str:
+    limit, peak = request.settings.case_memory or 0, (report.peak_rss_mb or 0.0) * (1 << 20)
+    return (
+        f"killed at its memory limit of {size_text(limit)} (--case-memory) in stage "
+        f"{_stage(report)!r}: it held {size_text(peak)}"
+    )
+
+
+def _told(frame: Frame) -> str:
+    """A frame as ``transformers/models/bert/modeling_bert.py:12 in forward``."""
+    parts = PurePath(frame.path).parts
+    below = parts[parts.index("site-packages") + 1 :] if "site-packages" in parts else parts
+    return readable(f"{PurePath(*below)}:{frame.line} in {frame.function}")
 
 
 def _source(stack: Iterable[Frame], test_path: str) -> str | None:

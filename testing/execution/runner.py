@@ -70,6 +70,7 @@ def _in_child(request: CaseRequest, backend: Backend) -> CaseResult:
         target=_TARGET,
         payload=request.to_dict(),
         timeout=request.timeout,
+        memory=request.settings.case_memory,
         modules=modules_of(request),
     )
     return result_of(server_of(backend, request.case.runtime).run(task), request, backend)

@@ -14,6 +14,7 @@ from exporters.base import Selection
 from testing.session import is_slow_run
 from testing.settings import RunSettings
 from testing.shards import Shard, ShardError
+from testing.sizes import SizeError, parse_size
 
 __all__ = ["results_of", "settings_of"]
 
@@ -40,6 +41,14 @@ _OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "--isolate": (
         "run cases in children: where the backend can crash (auto), always or never",
         {"choices": ["auto", "always", "never"], "default": "auto"},
+    ),
+    "--case-memory": (
+        "memory that a case in a child may hold, such as 8G; it dies alone (default: no limit)",
+        {"metavar": "SIZE"},
+    ),
+    "--crash-retries": (
+        "how often a case that died is tried again, to tell flaky from consistent (default: 1)",
+        {"type": int, "default": RunSettings.crash_retries, "metavar": "N"},
     ),
     "--run-skipped": (
         "run what skips.py skips: xfailed where still needed, a failing xpassed where stale",
@@ -101,6 +110,8 @@ def settings_of(config: pytest.Config, results: str) -> RunSettings:
         trace_patches=option("--trace-patches"),
         lowering_guard=option("--lowering-guard") == "on",
         isolate=option("--isolate"),
+        case_memory=_case_memory(option("--case-memory")),
+        crash_retries=option("--crash-retries"),
         run_skipped=option("--run-skipped"),
         strict_skips=not option("--no-strict-skips"),
         slow=option("--slow") or is_slow_run(os.environ),
@@ -112,7 +123,16 @@ def settings_of(config: pytest.Config, results: str) -> RunSettings:
     return settings
 
 
+def _case_memory(given: str | None) -> int | None:
+    try:
+        return parse_size(given) if given else None
+    except SizeError as error:
+        raise pytest.UsageError(f"--case-memory: {error}") from None
+
+
 def _check(settings: RunSettings) -> None:
+    if settings.crash_retries < 0:
+        raise pytest.UsageError("--crash-retries: give 0 or more")
     for name in settings.backends:
         if name not in BACKENDS:
             raise pytest.UsageError(_unknown("backend", name, list(BACKENDS)))

@@ -105,6 +105,7 @@ def _lists(results: Results) -> Iterator[tuple[str, Results, Said]]:
     yield "exported, not run", _of(results, Outcome.EXPORTED), _detail
     yield "still needed", _of(results, Outcome.XFAILED), skip_text
     yield "skipped", _of(results, Outcome.SKIPPED), skip_text
+    yield "flaky", [result for result in results if result.is_flaky], _flaky
     yield "passed, which proves nothing", _proving_nothing(results), _why_nothing
 
 
@@ -191,6 +192,10 @@ def _detail(result: CaseResult) -> str:
     """The fact behind an outcome that is neither pass nor failure."""
     said = result.message or result.reason or ""
     return readable(next((line for line in said.splitlines() if line.strip()), "no detail"))
+
+
+def _flaky(result: CaseResult) -> str:
+    return readable(f"crashed, then {result.outcome.value}: {'; '.join(result.deaths)}")
 
 
 def _proving_nothing(results: Results) -> Results:

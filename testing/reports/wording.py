@@ -56,6 +56,7 @@ def rerun_command(case_id: str, settings: RunSettings) -> str:
         "--trace-patches": (settings.trace_patches, defaults.trace_patches),
         "--lowering-guard": ("on" if settings.lowering_guard else "off", "on"),
         "--isolate": (settings.isolate, defaults.isolate),
+        "--case-memory": (str(settings.case_memory), str(defaults.case_memory)),
     }
     options = [
         f"{name} {shlex.quote(now)}" for name, (now, usual) in chosen.items() if now != usual
@@ -77,6 +78,7 @@ def _facts(result: CaseResult, entry: str | None) -> dict[str, str | None]:
     operand = result.operand or ""
     reads = [read for read in result.baked_reads if read not in (result.message or "")]
     return {
+        "died too": "; ".join(result.deaths),
         "exit code": None if result.exit_code is None else str(result.exit_code),
         "op from": result.op_source,
         "baked in": "; ".join(reads),
