@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from testing.faults import readable
 from testing.reports.names import column_of, engine_of
+from testing.reports.wording import headline
 from testing.results import CaseResult, Outcome
 
 __all__ = ["CaseKey", "ReportedCase", "cases_of", "seconds_of"]
@@ -55,7 +56,13 @@ class ReportedCase:
     @property
     def is_flaky(self) -> bool:
         """Whether it failed before it did not."""
-        return not self.fails and any(row.outcome.is_failure for row in self.earlier)
+        failed = any(row.outcome.is_failure for row in self.earlier)
+        return not self.fails and (failed or self.result.is_flaky)
+
+    @property
+    def tries(self) -> list[str]:
+        """How each try before the last one ended, oldest first."""
+        return [*map(headline, self.earlier), *self.result.deaths]
 
     @property
     def seconds(self) -> float:

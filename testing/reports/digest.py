@@ -95,12 +95,8 @@ def _named(report: Report, cases: Sequence[ReportedCase]) -> str:
 
 def _flaky(report: Report) -> Iterator[tuple[str, str]]:
     for case in report.flaky:
-        failed = next(row for row in case.earlier if row.outcome.is_failure)
-        yield report.sweep.title_of(case), f"{failed.outcome.value}, then {_outcome(case)}"
-
-
-def _outcome(case: ReportedCase) -> str:
-    return case.result.outcome.value.replace("_", " ")
+        tries = "; ".join(case.tries)
+        yield report.sweep.title_of(case), f"{case.result.outcome.value} after: {tries}"
 
 
 def _nearly_used(report: Report) -> Iterator[tuple[str, str]]:

@@ -22,7 +22,7 @@ __all__ = ["embedded"]
 # Told in places of their own; what a result has beside is listed by the name of its column.
 _TOLD: Final = frozenset(
     {
-        *("case_id", "component", "attempt", "outcome", "message", "reason"),
+        *("case_id", "component", "attempt", "retried", "outcome", "message", "reason", "deaths"),
         *("model_class", "backend", "runtime", "variant", "generate", "static_cache"),
         *("metrics", "seconds", "versions"),
     }
@@ -73,7 +73,7 @@ def _row(
         "metrics": [[readable(leaf), *_figures(found)] for leaf, found in result.metrics.items()],
         "seconds": [[readable(stage), round(took, 3)] for stage, took in _seconds(result)],
         "rows": [[readable(part.component or ""), headline(part)] for part in case.components],
-        "earlier": [f"attempt {row.attempt}: {headline(row)}" for row in case.earlier],
+        "tries": [readable(tried, limit) for tried in case.tries],
         "rerun": readable(rerun_command(result.case_id, _SETTINGS)),
         "versions": versions.setdefault(readable(told), len(versions)),
     }
@@ -83,7 +83,8 @@ def _row(
 def _facts(result: CaseResult, limit: int) -> Iterator[tuple[str, str]]:
     for column in dataclasses.fields(result):
         value = getattr(result, column.name)
-        if column.name not in _TOLD and value not in (None, "", [], {}):
+        # An exit code of 0 is one; nothing else is said by what is empty or was not done.
+        if column.name not in _TOLD and (value or type(value) is int):
             yield column.name.replace("_", " "), readable(_shown(value), limit)
 
 

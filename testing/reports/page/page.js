@@ -90,7 +90,7 @@ function show(number) {
     heading("components");
     list(one.rows);
   }
-  if (one.earlier) pre("earlier tries", one.earlier.join("\n"));
+  if (one.tries) pre("earlier tries", one.tries.join("\n"));
   if (one.seconds) seconds(one.seconds);
   pre("versions", data().versions[one.versions]);
   pre("run it alone", one.rerun);
