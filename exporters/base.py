@@ -18,6 +18,7 @@ __all__ = [
     "BackendIncompatibleError",
     "BackendUnavailableError",
     "BakedRead",
+    "DevicesError",
     "ExportError",
     "ExportOptions",
     "ExportedModel",
@@ -46,6 +47,10 @@ class BackendIncompatibleError(ExportError):
 
     It concerns the environment and not one model, so a run reports it once.
     """
+
+
+class DevicesError(ExportError):
+    """The devices cannot be chosen as asked, or are fewer than the processes that need one."""
 
 
 class UnsupportedOutputError(ExportError):
@@ -238,6 +243,27 @@ class Backend(ABC):
         """Environment variables of the process that exports, set before it starts.
 
         Of names that end in ``_FLAGS`` the values are added to what is already set.
+        """
+        return {}
+
+    def devices(self, runtime: str | None) -> int | None:
+        """How many processes can have a device of their own; None where none is needed.
+
+        Raises:
+            DevicesError: A variable by which the user chooses among them is not valid.
+        """
+        return None
+
+    def share_of_devices(self, runtime: str | None, index: int, count: int) -> Mapping[str, str]:
+        """Environment variables by which one of several processes sees devices of its own.
+
+        Args:
+            runtime: Runtime or delegate, already resolved.
+            index: Which of the processes that run at one time, from 0.
+            count: How many there are.
+
+        Raises:
+            DevicesError: There are fewer devices than processes.
         """
         return {}
 

@@ -18,6 +18,7 @@ __all__ = [
     "model_files",
     "readable",
     "source_of",
+    "text_of",
 ]
 
 MESSAGE_LIMIT: Final = 4000
@@ -26,12 +27,17 @@ MESSAGE_LIMIT: Final = 4000
 
 def describe_error(error: BaseException) -> str:
     """Type and text of an error, even of one whose ``__str__`` raises."""
-    try:
-        text = str(error)
-    except Exception as broken:
-        text = f"<its text cannot be had: __str__ raised {type(broken).__name__}>"
+    text = text_of(error)
     name = type(error).__name__
     return readable(f"{name}: {text}" if text else name)
+
+
+def text_of(value: object) -> str:
+    """The text of any object, even of one whose ``__str__`` raises."""
+    try:
+        return str(value)
+    except Exception as broken:
+        return f"<its text cannot be had: __str__ raised {type(broken).__name__}>"
 
 
 def readable(text: str, limit: int = MESSAGE_LIMIT) -> str:

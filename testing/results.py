@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final
 
 from testing.cases import ExportCase
+from testing.plain import plain
 
 __all__ = ["CHANGED_FLAG", "PROVES_NOTHING", "CaseResult", "LeafMetrics", "Outcome"]
 
@@ -121,7 +121,7 @@ class CaseResult:
 
     def to_json(self) -> str:
         """One line of JSON; figures that JSON has no number for become strings."""
-        row = _json_safe(dataclasses.asdict(self))
+        row = plain(dataclasses.asdict(self))
         return json.dumps(row, ensure_ascii=True, allow_nan=False)
 
     @classmethod
@@ -147,17 +147,3 @@ class CaseResult:
 def _metrics_from(values: dict[str, Any]) -> LeafMetrics:
     figures: dict[str, Any] = {k: v if v is None else float(v) for k, v in values.items()}
     return LeafMetrics(**figures)
-
-
-def _json_safe(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(key): _json_safe(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_json_safe(item) for item in value]
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    return str(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import os
 from collections import Counter
 from collections.abc import Mapping
@@ -86,6 +87,7 @@ class Session:
         tolerated: Case ids that passed although an entry skips them, where that fails nothing,
             each with the entry.
         shared: Directory that the workers of the run share; None where there are none.
+        uncollected: Modules that could not be collected before, by their node ids.
         finished: Cases that had a result when the run began, where it resumes another.
     """
 
@@ -96,6 +98,7 @@ class Session:
     recorded: set[str] = field(default_factory=set)
     tolerated: dict[str, str] = field(default_factory=dict)
     shared: Path | None = None
+    uncollected: frozenset[str] = frozenset()
     finished: Finished | None = None
     _incompatible: dict[tuple[str, str | None], str] = field(default_factory=dict)
 
@@ -108,6 +111,17 @@ class Session:
         if self.finished is None:
             return False
         return self.finished.holds(case_id, Basis.of(case, self.settings, self.registry))
+
+    def is_first(self, what: str) -> bool:
+        """Whether no worker has asked this before; where there are none, this one is the first."""
+        if self.shared is None:
+            return True
+        name = hashlib.sha256(what.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+        try:
+            (self.shared / f"first-{name}").touch(exist_ok=False)
+        except FileExistsError:
+            return False
+        return True
 
     def record(self, result: CaseResult, case: ExportCase | None) -> CaseResult:
         """Append a result to the journal, numbered as an attempt of its case.
@@ -199,21 +213,11 @@ class Session:
     ) -> CaseResult:
         """The toolkit has another interface than the backend expects: said once, as a failure."""
         key = (planned.case.backend, planned.case.runtime)
-        is_known = key in self._incompatible or not self._is_first_to_find(*key)
+        is_known = key in self._incompatible or not self.is_first(f"incompatible {key}")
         self._incompatible[key] = message
         if is_known:
             return _ended(planned, Outcome.SKIPPED, reason=f"not run again: {message}")
         return result or _ended(planned, Outcome.FAILED, stage="export", message=message)
-
-    def _is_first_to_find(self, backend: str, runtime: str | None) -> bool:
-        """Whether no other worker has found this incompatibility before."""
-        if self.shared is None:
-            return True
-        try:
-            (self.shared / f"incompatible-{backend}-{runtime}").touch(exist_ok=False)
-        except FileExistsError:
-            return False
-        return True
 
     def _with_runtime(self, planned: Planned) -> Planned:
         runtime = self.settings.runtime_of(get_backend(planned.case.backend))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Final
@@ -17,7 +18,7 @@ from exporters.base import (
     Selection,
     Variant,
 )
-from exporters.neuron import neuronx
+from exporters.neuron import cores, neuronx
 
 if TYPE_CHECKING:
     import torch
@@ -100,6 +101,16 @@ class NeuronBackend(Backend):
         if runtime == "neuronx":
             return {}
         return {"PJRT_DEVICE": "CPU", "CPU_NUM_DEVICES": "2", "XLA_FLAGS": _XLA_FLAGS}
+
+    def devices(self, runtime: str | None) -> int | None:
+        """NeuronCores, for ``neuronx`` where there is a device."""
+        return len(cores.found(os.environ)) or None if runtime == "neuronx" else None
+
+    def share_of_devices(self, runtime: str | None, index: int, count: int) -> Mapping[str, str]:
+        """Cores that no other of `count` processes sees; a process alone keeps what is set."""
+        if count == 1 or not self.devices(runtime):
+            return {}
+        return cores.share(cores.found(os.environ), index, count)
 
     def tolerance(self, runtime: str | None) -> float:
         """1e-4 for ``xla``; 1e-3 for ``neuronx`` until its first run on a device sets it."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from testing.coverage.progress import told
 from testing.coverage.record import ClassRecord, Coverage
 from testing.coverage.skipping import skips_of
 from testing.coverage.verdict import Verdict
+from testing.parallel import cpus
 from testing.registry import Registry
 from testing.shards import Shard
 
@@ -83,7 +83,7 @@ def _verdicts(names: tuple[str, ...], key: journal.Key, request: Request) -> Map
     kept = journal.VerdictJournal(request.journal or journal.default_path(key.versions), key)
     known = kept.read()
     missing = [name for name in names if name not in known]
-    workers = request.workers or len(os.sched_getaffinity(0))
+    workers = request.workers or cpus()
     for verdict in told(examine_all(missing, workers), len(missing)):
         kept.append(verdict)
         known[verdict.model_class] = verdict

@@ -12,7 +12,9 @@ from typing import Final
 from exporters import get_backend
 from exporters.base import Backend
 from testing.execution.endings import result_of, with_op
+from testing.execution.stages import listener
 from testing.isolation import ForkServer, ModuleSpec, Task
+from testing.parallel import worker
 from testing.results import CaseResult, Outcome
 from testing.settings import CaseRequest
 
@@ -62,7 +64,7 @@ def _in_process(request: CaseRequest, backend: Backend) -> CaseResult:
     os.environ.update(environment_of(backend, request.case.runtime))
     from testing.execution.child import run_case
 
-    return run_case(request, lambda stage: None)
+    return run_case(request, listener.get() or (lambda stage: None))
 
 
 def _in_child(request: CaseRequest, backend: Backend) -> CaseResult:
@@ -72,8 +74,10 @@ def _in_child(request: CaseRequest, backend: Backend) -> CaseResult:
         timeout=request.timeout,
         memory=request.settings.case_memory,
         modules=modules_of(request),
+        threads=worker.get().threads,
     )
-    return result_of(server_of(backend, request.case.runtime).run(task), request, backend)
+    report = server_of(backend, request.case.runtime).run(task, listener.get())
+    return result_of(report, request, backend)
 
 
 def server_of(backend: Backend, runtime: str | None) -> ForkServer:
@@ -98,7 +102,9 @@ def environment_of(
     backend: Backend, runtime: str | None, current: Mapping[str, str] = os.environ
 ) -> dict[str, str]:
     """What a runtime needs set; flags are added to those that are there."""
-    wanted = dict(backend.environment(runtime))
+    me = worker.get()
+    devices = backend.share_of_devices(runtime, me.index, me.count)
+    wanted = {**backend.environment(runtime), **devices}
     for name, value in wanted.items():
         if name.endswith("_FLAGS"):
             present = current.get(name, "")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -20,6 +19,7 @@ from testing.audit.tiny_host import TinyHost
 from testing.audit.verdicts import Attempt, AuditedCase, CaseState
 from testing.cases import ExportCase
 from testing.coverage.declared import DEFAULT_TESTS
+from testing.devices import most_workers
 from testing.parallel import run_all
 from testing.patches.applicable import models_of
 from testing.patches.inspecting import Inspection
@@ -135,7 +135,7 @@ def audit_patches(
         inspect: Applies a patch to a tiny model in a child.
         execute: Runs one case in a child.
     """
-    workers = request.workers or len(os.sched_getaffinity(0))
+    workers = request.workers or most_workers(request.settings.run)
     pairs = [_Pair(b.name, p.name, name) for b, p, names in chosen(request) for name in names]
     inspected = partial(_inspected, inspect, request.settings)
     inspections = dict(run_all(pairs, workers, lambda: nullcontext(inspected)))
@@ -208,7 +208,7 @@ def _results(
     journal = AttemptJournal(request.directory / FILE_NAME, Key.here(DEFAULT_TESTS))
     results = {} if request.is_fresh else journal.read()
     missing = [one for one in wanted if digest_of(one) not in results]
-    workers = request.workers or len(os.sched_getaffinity(0))
+    workers = request.workers or most_workers(request.settings.run)
     for asked, result in run_all(missing, workers, lambda: nullcontext(execute)):
         journal.append(asked, result)
         results[digest_of(asked)] = result

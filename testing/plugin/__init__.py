@@ -8,6 +8,10 @@ pytest_plugins = [
     "testing.plugin.options",
     "testing.plugin.run",
     "testing.plugin.selection",
+    "testing.plugin.collecting",
+    "testing.plugin.status",
     "testing.plugin.recording",
+    "testing.plugin.crashes",
+    "testing.plugin.transport",
     "testing.plugin.summary",
 ]

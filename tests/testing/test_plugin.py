@@ -557,11 +557,13 @@ def test_what_cannot_be_resumed_is_wrong_use(
     result.stderr.fnmatch_lines([f"*{says}*"])
 
 
-def in_subprocess(pytester: pytest.Pytester, *options: str) -> pytest.RunResult:
+def in_subprocess(
+    pytester: pytest.Pytester, *options: str, conftest: str = ""
+) -> pytest.RunResult:
     pytester.makeconftest(
         "import exporters\nfrom testing import execution\nfrom tests.testing import stubs\n"
         "pytest_plugins = ['testing.plugin']\nexecution.execute = stubs.execute\n"
-        "exporters.BACKENDS.clear()\nexporters.BACKENDS.update(stubs.BACKENDS)\n"
+        "exporters.BACKENDS.clear()\nexporters.BACKENDS.update(stubs.BACKENDS)\n" + conftest
     )
     return pytester.runpytest_subprocess("-p", "no:hypothesispytest", "--slow", *options)
 
@@ -615,3 +617,186 @@ def test_unittest_alone_runs_the_cases_with_defaults(
     assert "Ran 8 tests" in ended.stderr
     assert "FAILED (failures=2, skipped=4)" in ended.stderr
     assert "crashed at export · SIGSEGV" in ended.stderr
+
+
+TWO_DEVICES = "stubs.NeuronStub.devices = lambda self, runtime: 2\n"
+
+
+def test_more_workers_than_devices_is_wrong_use(
+    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    host(project, "CvtModel")
+    result = in_subprocess(project, "-n", "3", *NEURON, conftest=TWO_DEVICES)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*3 workers cannot share *neuron*: ask for 2 at most"])
+
+
+# The others wait for the worker that takes the dead one's part, gw2, so that it has some.
+KILLS_ITS_WORKER_ONCE = """
+import os, signal, time
+from pathlib import Path
+from testing.parallel import worker
+def execute(request):
+    told = f"{worker.get().index} of {worker.get().count}"
+    with open("places", "a") as file:
+        file.write(f"{os.environ['PYTEST_XDIST_WORKER']} {told}\\n")
+    if request.case.model_class == "ViTModel" and not Path("died").exists():
+        Path("died").touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    end = time.monotonic() + 60
+    while Path("died").exists() and "gw2" not in Path("places").read_text():
+        time.sleep(0.05)
+        if time.monotonic() > end:
+            break
+    return stubs.execute(request)
+execution.execute = execute
+"""
+
+
+@pytest.fixture
+def with_a_death(project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.RunResult:
+    """A run of ten cases by two workers, of which one dies with a case of ViTModel."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    host(project, "ViTModel", "CvtModel", "CLIPModel", "GPT2Model", "BertModel")
+    return in_subprocess(
+        project,
+        *("-n", "2", "--results", "out", "--junitxml", "junit.xml", *NEURON),
+        conftest=KILLS_ITS_WORKER_ONCE,
+    )
+
+
+@pytest.mark.usefixtures("with_a_death")
+def test_workers_have_places_of_their_own_also_one_that_takes_anothers_part(
+    project: pytest.Pytester,
+) -> None:
+    told = set((project.path / "places").read_text().splitlines())
+    places = dict(line.split(" ", 1) for line in told)
+    assert len(places) == len(told) == 3
+    assert {places["gw0"], places["gw1"]} == {"0 of 2", "1 of 2"}
+    assert places["gw2"] in {"0 of 2", "1 of 2"}
+
+
+# B29: one final row for each id, as many as were collected, and the death is told with its case.
+def test_a_worker_that_dies_leaves_the_result_of_its_case(
+    project: pytest.Pytester, with_a_death: pytest.RunResult
+) -> None:
+    found = journal.read(project.path / "out")
+    assert len(found) == len({row.case_id for row in found}) == 10
+    (died,) = [row for row in found if row.outcome.value == "crashed"]
+    assert (died.model_class, died.stage, died.attempt) == ("ViTModel", "start", 1)
+    assert "itself died in stage 'start' of this case" in (died.message or "")
+    with_a_death.stdout.fnmatch_lines(
+        ["*itself died in stage 'start' *", "run it alone: pytest *ViTModel --slow", "*ViTModel"]
+    )
+    suite = ElementTree.parse(project.path / "junit.xml").getroot()[0]
+    names = [case.attrib["name"] for case in suite.iter("testcase")]
+    assert len(names) == int(suite.attrib["tests"]) == 10
+
+
+def test_a_case_that_died_with_its_worker_and_passes_later_is_one_row_of_two_tries(
+    project: pytest.Pytester, with_a_death: pytest.RunResult
+) -> None:
+    in_subprocess(project, "--results", "out", "-k", "ViTModel", *NEURON)
+    contents = journal.scan(project.path / "out")
+    tries = [row for row in contents.attempts if row.model_class == "ViTModel"]
+    assert Counter((row.outcome.value, row.attempt) for row in tries) == {
+        ("crashed", 1): 1,
+        ("exported", 1): 1,
+        ("exported", 2): 2,
+    }
+    assert len(contents.results) == 10
+
+
+# B42: what cannot be collected is a row and a failure, and the others run.
+@pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["alone", "workers"])
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [("import gone_for_good", "No module named 'gone_for_good'"), ("def (", "SyntaxError")],
+)
+def test_a_module_that_cannot_be_imported_does_not_vanish(
+    project: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
+    workers: list[str],
+    source: str,
+    says: str,
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    host(project, "CvtModel")
+    (project.path / "test_broken.py").write_text(source)
+    options = ["--continue-on-collection-errors", "--resume", "out", *workers, *NEURON]
+    (project.path / "out").mkdir()
+    result = in_subprocess(project, *options)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    found = {row.case_id: row for row in journal.read(project.path / "out")}
+    assert [row.outcome.value for row in found.values()].count("passed") == 2
+    broken = found["test_broken.py"]
+    assert (broken.outcome.value, broken.stage) == ("failed", "collect")
+    first = (broken.message or "").splitlines()[0]
+    assert first.startswith("collection error: ")
+    assert says in first
+    result.stdout.fnmatch_lines(["failures (1)", f"*test_broken.py*collection error: *{says}*"])
+    assert len(journal.scan(project.path / "out").attempts) == 3
+
+    (project.path / "test_broken.py").unlink()
+    host(project, "ViTModel", name="BTest")
+    (project.path / "test_broken.py").write_text("def test_it(): pass")
+    assert in_subprocess(project, *options).ret == pytest.ExitCode.OK
+    healed = {row.case_id: row for row in journal.read(project.path / "out")}["test_broken.py"]
+    assert (healed.outcome.value, healed.attempt) == ("not_applicable", 2)
+
+
+def test_nothing_collected_is_no_pass(project: pytest.Pytester) -> None:
+    project.makepyfile("")
+    result = run(project, *NEURON)
+    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+# B46: what a test attaches to its report cannot end the run; B34: nor a lone surrogate.
+ATTACHES = r"""
+import enum
+from pathlib import Path
+import pytest
+
+class Kind(enum.IntEnum):
+    ONE = 1
+
+class Mute(Exception):
+    def __init__(self): super().__init__(lambda: None)
+    def __str__(self): raise RuntimeError("no words")
+
+THINGS = [Kind.ONE, Path("x"), Mute(), {Kind.ONE: [object()]}, "half \ud800", {1, 2}]
+
+@pytest.mark.parametrize("number", range(len(THINGS)))
+def test_it(number, record_property):
+    record_property("thing", THINGS[number])
+
+def test_fails():
+    raise ValueError("half \ud800")
+"""
+
+
+def test_what_a_test_attaches_cannot_end_the_run(
+    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    project.makepyfile(ATTACHES)
+    result = in_subprocess(project, "-n", "2")
+    result.assert_outcomes(passed=6, failed=1)
+    result.stdout.no_fnmatch_line("*INTERNALERROR*")
+
+
+@pytest.mark.parametrize("how", ["load", "loadscope", "worksteal"])
+def test_workers_agree_however_cases_are_handed_out(
+    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    host(project, "CvtModel", "YolosModel", "CLIPModel", "ViTModel", "BertModel")
+    in_subprocess(project, "-n", "2", "--dist", how, "--results", "out", *NEURON)
+    in_subprocess(project, "--results", "alone", *NEURON)
+    apart, alone = (
+        {(row.case_id, row.outcome, row.message) for row in journal.read(project.path / name)}
+        for name in ("out", "alone")
+    )
+    assert apart == alone
+    assert len(apart) == 10
