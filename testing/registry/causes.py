@@ -116,7 +116,8 @@ def recorded_cause(entry: Entry, entries: Iterable[Entry]) -> Cause:
     text = _whole_reason(entry, tuple(entries), frozenset({entry}))
     cause = Cause.of_text(text)
     stages = cause.stages
-    if entry.is_of_figures and not stages:
+    if entry.is_of_figures:
+        # It excuses nothing else, whatever op its reason names.
         stages = frozenset({"compare"})
     kind = entry.value.kind if isinstance(entry.value, Skip) else None
     if kind == "needs-package":
@@ -143,8 +144,8 @@ def _whole_reason(entry: Entry, entries: tuple[Entry, ...], seen: frozenset[Entr
 
 
 def _ops_of(result: CaseResult) -> frozenset[str]:
-    told = [result.op or "", result.message or "", *result.baked_reads]
-    return frozenset(op for text in told for op in _OP.findall(text))
+    # What was baked in need not be to blame; where it is, the message says so.
+    return frozenset(_OP.findall(f"{result.op} {result.message}"))
 
 
 def _is_raised_in_trace(result: CaseResult) -> bool:
