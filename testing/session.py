@@ -24,6 +24,7 @@ from testing.reports.wording import headline
 from testing.results import CaseResult, Outcome
 from testing.resume import Basis, Finished
 from testing.settings import CaseRequest, RunSettings
+from testing.shards import Shard
 from testing.timeouts import DEFAULT_TIMEOUT
 
 __all__ = [
@@ -87,6 +88,7 @@ class Session:
         tolerated: Case ids that passed although an entry skips them, where that fails nothing,
             each with the entry.
         shared: Directory that the workers of the run share; None where there are none.
+        shard: The share of the model classes that is run; None runs all.
         uncollected: Modules that could not be collected before, by their node ids.
         finished: Cases that had a result when the run began, where it resumes another.
     """
@@ -98,6 +100,7 @@ class Session:
     recorded: set[str] = field(default_factory=set)
     tolerated: dict[str, str] = field(default_factory=dict)
     shared: Path | None = None
+    shard: Shard | None = None
     uncollected: frozenset[str] = frozenset()
     finished: Finished | None = None
     _incompatible: dict[tuple[str, str | None], str] = field(default_factory=dict)

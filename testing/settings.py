@@ -21,12 +21,14 @@ class RunSettings:
         backends: Backends to run; empty means all that are installed.
         neuron_runtime: ``auto``, ``neuronx`` or ``xla``.
         trace_patches: ``on``, ``off`` or comma-separated names.
+        lowerings: ``on``, ``off`` or comma-separated names.
         lowering_guard: Whether an op that would kill the process raises instead.
         isolate: ``auto`` (where the backend can crash), ``always`` or ``never``.
         run_skipped: Run what an entry skips and tell ``xfailed`` from ``xpassed``.
         strict_skips: Fail where ``run_skipped`` finds a stale entry.
         slow: Run what is marked slow.
         shard: Share ``I/N`` of the model classes that is run; None runs all.
+        durations_from: Results directory by which classes are divided into shards.
         results: Directory of ``results.jsonl``; None keeps no journal.
         resume: Run only what has no result there that still holds.
         case_memory: Bytes that a case in a child may hold; None is no limit.
@@ -36,12 +38,14 @@ class RunSettings:
     backends: tuple[str, ...] = ()
     neuron_runtime: str = "auto"
     trace_patches: str = "on"
+    lowerings: str = "on"
     lowering_guard: bool = True
     isolate: str = "auto"
     run_skipped: bool = False
     strict_skips: bool = True
     slow: bool = False
     shard: str | None = None
+    durations_from: str | None = None
     results: str | None = None
     resume: bool = False
     case_memory: int | None = None

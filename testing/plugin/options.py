@@ -59,6 +59,10 @@ _OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
         {"action": "store_true"},
     ),
     "--shard": ("run one share of the model classes, such as 1/10", {"metavar": "I/N"}),
+    "--durations-from": (
+        "divide the classes into shards by how long they took in this results directory",
+        {"metavar": "DIR"},
+    ),
     "--results": ("directory to which results.jsonl is written", {"metavar": "DIR"}),
     "--resume": (
         "go on with the run of this results directory: run what has no result there for the same "
@@ -116,6 +120,7 @@ def settings_of(config: pytest.Config, results: str) -> RunSettings:
         strict_skips=not option("--no-strict-skips"),
         slow=option("--slow") or is_slow_run(os.environ),
         shard=option("--shard"),
+        durations_from=option("--durations-from"),
         results=results,
         resume=option("--resume") is not None,
     )
@@ -141,10 +146,21 @@ def _check(settings: RunSettings) -> None:
             Shard.parse(settings.shard)
         except ShardError as error:
             raise pytest.UsageError(f"--shard: {error}") from None
+    _check_durations(settings)
     patches = [name for backend in BACKENDS for name in get_backend(backend).patch_names()]
     for name in sorted(Selection.parse(settings.trace_patches).names):
         if name not in patches:
             raise pytest.UsageError(_unknown("trace patch", name, patches))
+
+
+def _check_durations(settings: RunSettings) -> None:
+    if settings.durations_from is None:
+        return
+    if settings.shard is None:
+        raise pytest.UsageError("--durations-from tells how --shard divides: give both")
+    if not Path(settings.durations_from).is_dir():
+        told = f"--durations-from: there is no results directory {settings.durations_from}"
+        raise pytest.UsageError(told)
 
 
 def _unknown(what: str, name: str, known: list[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import tempfile
 from collections import Counter
@@ -15,6 +16,7 @@ from exporters import BACKENDS, get_backend
 from exporters.base import DevicesError
 from testing import journal
 from testing.devices import check_workers, most_workers
+from testing.durations import durations_of
 from testing.journal import Journal, JournalError
 from testing.parallel import Worker, worker
 from testing.plugin.collecting import uncollected
@@ -23,6 +25,7 @@ from testing.registry import Registry, SkipFileError
 from testing.resume import Finished
 from testing.session import SESSION, Session
 from testing.settings import RunSettings
+from testing.shards import Shard
 
 __all__ = ["is_worker", "workers_of"]
 
@@ -141,6 +144,7 @@ def _session(config: pytest.Config, settings: RunSettings) -> Session:
         opened,
         attempts,
         shared=shared,
+        shard=_shard(config, settings, shared),
         uncollected=frozenset(uncollected(before.results)),
         finished=_finished(config, settings, shared) if settings.resume else None,
     )
@@ -151,6 +155,18 @@ def _finished(config: pytest.Config, settings: RunSettings, shared: Path) -> Fin
     if not is_worker(config):
         Finished.of(settings.results or "").write(shared)
     return Finished.read(shared)
+
+
+def _shard(config: pytest.Config, settings: RunSettings, shared: Path) -> Shard | None:
+    """The share that is run; the directory of durations may be the one that grows meanwhile."""
+    if settings.shard is None:
+        return None
+    shard, file = Shard.parse(settings.shard), shared / "durations.json"
+    if settings.durations_from is None:
+        return shard
+    if not is_worker(config):
+        file.write_text(json.dumps(durations_of(settings.durations_from)), encoding="ascii")
+    return shard.balanced(json.loads(file.read_text(encoding="ascii")))
 
 
 def _skips_path(config: pytest.Config) -> Path | None:

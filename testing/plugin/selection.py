@@ -10,7 +10,6 @@ from testing.cases import ExportCase
 from testing.mixin import export_case_of
 from testing.plugin.run import is_worker
 from testing.session import SESSION, Session
-from testing.shards import Shard
 
 __all__ = ["KEPT"]
 
@@ -50,8 +49,7 @@ def pytest_testnodedown(node: Any) -> None:
 
 
 def _is_wanted(case: ExportCase, session: Session) -> bool:
-    settings = session.settings
-    shard = Shard.parse(settings.shard) if settings.shard else None
-    return (not settings.backends or case.backend in settings.backends) and (
+    backends, shard = session.settings.backends, session.shard
+    return (not backends or case.backend in backends) and (
         shard is None or shard.holds(case.model_class)
     )

@@ -89,6 +89,41 @@ def test_shards_hold_every_case_once_and_a_class_whole(project: pytest.Pytester)
         assert sum("static" in name for name in share) == sum("dynamic" in n for n in share)
 
 
+def test_shards_by_durations_hold_every_case_once(project: pytest.Pytester) -> None:
+    host(project, "CvtModel", "BertModel", "ViTModel", "CLIPModel")
+    run(project, "--results", "out", *NEURON)
+    file = project.path / "out" / "results.jsonl"
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    seconds = {"CvtModel": 8, "BertModel": 4, "ViTModel": 3}
+    for row in rows:
+        row["seconds"] = {"run": seconds.get(row["model_class"], 0)}
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    shares = []
+    for index in (1, 2):
+        options = ["--shard", f"{index}/2", "--durations-from", "out", "--collect-only", "-q"]
+        result = run(project, *options, *NEURON)
+        shares.append({line.rpartition("_")[2] for line in result.outlines if "::" in line})
+    assert not shares[0] & shares[1]
+    assert "CvtModel" in shares[0]
+    assert {"BertModel", "ViTModel"} <= shares[1]
+    assert len(shares[0] | shares[1]) == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--shard", "1/2", "--durations-from", "gone"], "there is no results directory gone"),
+        (["--durations-from", "."], "--durations-from tells how --shard divides: give both"),
+    ],
+)
+def test_durations_that_cannot_be_used_are_wrong_use(
+    project: pytest.Pytester, options: list[str], says: str
+) -> None:
+    result = run(project, *options)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"*{says}"])
+
+
 def test_what_is_no_shard_is_wrong_use(project: pytest.Pytester) -> None:
     host(project, "CvtModel")
     result = run(project, "--shard", "3/2")

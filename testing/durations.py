@@ -1,0 +1,42 @@
+"""How long model classes took in an earlier run."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from testing import journal
+from testing.results import CaseResult
+
+__all__ = ["durations_of"]
+
+
+def durations_of(directory: str | Path) -> Mapping[str, int]:
+    """Milliseconds that the cases of each model class took, in a results directory.
+
+    What was only skipped is left out: it tells nothing of the time that it would take.
+
+    Raises:
+        FileNotFoundError: There is no such directory.
+    """
+    return _by_class(journal.scan(directory).attempts)
+
+
+def _by_class(attempts: Iterable[CaseResult]) -> Counter[str]:
+    # The longest of a case's attempts counts, which is the same in whatever order files are read.
+    longest: dict[tuple[str, str, str | None], int] = {}
+    for row in attempts:
+        taken = _milliseconds(row)
+        if taken:
+            key = row.model_class, row.case_id, row.component
+            longest[key] = max(taken, longest.get(key, 0))
+    total = Counter[str]()
+    for (model_class, _, _), taken in longest.items():
+        total[model_class] += taken
+    return total
+
+
+def _milliseconds(row: CaseResult) -> int:
+    return sum(round(1000 * value) for value in row.seconds.values() if math.isfinite(value))
