@@ -26,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--audit", action="store_true", help="export each model without the patch, in children"
     )
+    parser.add_argument("--markdown", action="store_true", help="as a pull request's comment")
     parser.add_argument(
         "--model", action="append", default=[], metavar="MODEL_CLASS", help="repeatable"
     )
@@ -56,16 +57,18 @@ def _audit(request: PatchRequest, options: argparse.Namespace) -> Status:
     from testing.audit.errors import AuditError
     from testing.audit.journal import versions_here
     from testing.execution import execute
-    from testing.patches import auditing, report
+    from testing.patches import auditing, markdown, report
 
     try:
         found = auditing.audit_patches(request, _inspect, execute)
     except AuditError as error:
         raise UsageError(str(error)) from error
-    unused = auditing.unused(request, found)
+    unused, versions = auditing.unused(request, found), versions_here()
     if options.json:
         models = report.audited_json(found)
-        write_json({"versions": versions_here(), "unused": unused, "models": models})
+        write_json({"versions": versions, "unused": unused, "models": models})
+    elif options.markdown:
+        write(markdown.comment(found, unused, options.repeat, versions))
     else:
         write(report.audited(found, unused))
     has_findings = bool(unused) or any(one.is_finding for one in found)

@@ -44,12 +44,10 @@ Inspect = Callable[[str, str, str, "str | None", float], Inspection]
 
 
 class PatchVerdict(str, Enum):
-    """Whether one model needs a patch.
-
-    A lowering that does the same would make it superseded; there are none yet.
-    """
+    """Whether one model needs a patch."""
 
     NOT_NEEDED = "not needed"
+    SUPERSEDED = "superseded"
     FLAKY = "flaky"
     TARGET_MISSING = "target missing"
     NOT_RUN = "not run"
@@ -139,14 +137,19 @@ def audit_patches(
     pairs = [_Pair(b.name, p.name, name) for b, p, names in chosen(request) for name in names]
     inspected = partial(_inspected, inspect, request.settings)
     inspections = dict(run_all(pairs, workers, lambda: nullcontext(inspected)))
-    registry = Registry.load()
-    requests = {
-        pair: tuple(_requests(pair, request.settings, registry))
-        for pair, found in inspections.items()
-        if found.applied
+    asked = partial(_requests, registry=Registry.load())
+    alone = replace(request.settings, lowerings="off")
+    bare = {pair: asked(pair, alone) for pair, found in inspections.items() if found.applied}
+    results = _results(request, _all(bare), execute)
+    lowered = {
+        pair: asked(pair, request.settings)
+        for pair, own in bare.items()
+        if request.settings.lowerings != "off" and _state(own, results) is CaseState.FAILS
     }
-    results = _results(request, [r for found in requests.values() for r in found], execute)
-    judged = (_judged(p, inspections[p], requests.get(p, ()), results) for p in pairs)
+    results |= _results(request, _all(lowered), execute)
+    judged = (
+        _judged(p, inspections[p], bare.get(p, ()), lowered.get(p, ()), results) for p in pairs
+    )
     return tuple(found for found in judged if found is not None)
 
 
@@ -167,7 +170,9 @@ def unused(request: PatchRequest, found: Iterable[PatchedModel]) -> tuple[str, .
 def _is_idle(verdicts: set[PatchVerdict], is_whole: bool) -> bool:
     """Whether a patch does nothing for any model; where none was found, all must be known."""
     proven = verdicts - {PatchVerdict.NOT_RUN}
-    return proven == {PatchVerdict.NOT_NEEDED} or (is_whole and not verdicts)
+    if not proven:
+        return is_whole and not verdicts
+    return proven <= {PatchVerdict.NOT_NEEDED, PatchVerdict.SUPERSEDED}
 
 
 def _is_meant(request: PatchRequest, model_class: str) -> bool:
@@ -188,22 +193,22 @@ def _runtime(backend: Backend, settings: AuditSettings) -> str | None:
         return None
 
 
-def _requests(pair: _Pair, settings: AuditSettings, registry: Registry) -> Iterator[CaseRequest]:
+def _requests(pair: _Pair, settings: AuditSettings, registry: Registry) -> tuple[CaseRequest, ...]:
     """The static case without the one patch; `dynamic` is traced no other way."""
     backend = get_backend(pair.backend)
     others = [patch.name for patch in backend.patches() if patch.name != pair.patch]
     without = replace(settings, trace_patches=",".join(others) or "off")
     runtime = _runtime(backend, settings)
     if backend.runtimes and runtime is None:
-        return
+        return ()
     variant = next(v for v in backend.variants if not (v.dynamic or v.generate))
     case = replace(ExportCase.of(pair.model_class, None, backend, variant), runtime=runtime)
-    yield from requests_of(case, [TinyHost], without, registry, None)
+    return tuple(requests_of(case, [TinyHost], without, registry, None))
 
 
 def _results(
     request: PatchRequest, wanted: Sequence[CaseRequest], execute: Execute
-) -> Mapping[str, CaseResult]:
+) -> dict[str, CaseResult]:
     """The results by `digest_of` their requests: those of the journal, and those that it lacks."""
     journal = AttemptJournal(request.directory / FILE_NAME, Key.here(DEFAULT_TESTS))
     results = {} if request.is_fresh else journal.read()
@@ -215,25 +220,55 @@ def _results(
     return results
 
 
+def _all(requests: Mapping[_Pair, Sequence[CaseRequest]]) -> list[CaseRequest]:
+    return [one for found in requests.values() for one in found]
+
+
+def _case(requests: Sequence[CaseRequest], results: Mapping[str, CaseResult]) -> AuditedCase:
+    attempts = tuple(Attempt(one.seed, results.get(digest_of(one))) for one in requests)
+    return AuditedCase(requests[0].case, attempts)
+
+
+def _state(requests: Sequence[CaseRequest], results: Mapping[str, CaseResult]) -> CaseState | None:
+    return _case(requests, results).state if requests else None
+
+
 def _judged(
     pair: _Pair,
     inspection: Inspection,
-    requests: Iterable[CaseRequest],
+    bare: Sequence[CaseRequest],
+    lowered: Sequence[CaseRequest],
     results: Mapping[str, CaseResult],
 ) -> PatchedModel | None:
-    """What was found of a pair; None where the patch has nothing to do in this model."""
+    """What was found of a pair; None where the patch has nothing to do in this model.
+
+    Args:
+        pair: The patch and the model.
+        inspection: What the patch does to it.
+        bare: Its runs without the patch and without lowerings.
+        lowered: Those with lowerings in place of the patch, where the others failed.
+        results: By `digest_of` their requests.
+    """
     make = partial(PatchedModel, pair.backend, pair.patch, pair.model_class)
     if inspection.error:
         return make(PatchVerdict.NOT_RUN, inspection.error, inspection)
     if not inspection.applied:
         told = "; ".join(inspection.problems)
         return make(PatchVerdict.TARGET_MISSING, told, inspection) if told else None
-    asked = tuple(requests)
-    if not asked:
+    if not bare:
         return make(PatchVerdict.NOT_RUN, f"{pair.backend} is not installed", inspection)
-    attempts = tuple(Attempt(one.seed, results.get(digest_of(one))) for one in asked)
-    case = AuditedCase(asked[0].case, attempts)
+    case = _case(bare, results)
+    if _state(lowered, results) is CaseState.PASSES:
+        told = f"{case.told}\n{_replacement(_case(lowered, results))}"
+        return make(PatchVerdict.SUPERSEDED, told, inspection)
     return make(_VERDICTS.get(case.state, PatchVerdict.NOT_RUN), case.told, inspection)
+
+
+def _replacement(case: AuditedCase) -> str:
+    """Which lowerings do what the patch does."""
+    found = [a.result.lowerings for a in case.attempts if a.result is not None]
+    names = dict.fromkeys(name for names in found for name in names)
+    return f"with lowerings {case.told}: {', '.join(names) or 'none is named'}"
 
 
 _VERDICTS = {

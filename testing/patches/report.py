@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from exporters.base import Backend, PatchFacts
 from testing.patches.auditing import PatchedModel, PatchVerdict
 
-__all__ = ["audited", "audited_json", "listed", "listed_json"]
+__all__ = ["audited", "audited_json", "by_verdict", "listed", "listed_json", "seen", "totals"]
 
 _Listed = Iterable[tuple[Backend, PatchFacts, tuple[str, ...]]]
 
@@ -41,17 +42,32 @@ def audited(found: Sequence[PatchedModel], unused: Sequence[str] = ()) -> str:
         found: What was found of each patch and model.
         unused: Patches that no model needs.
     """
-    order = list(PatchVerdict)
-    lines = [
-        line
-        for one in sorted(found, key=lambda one: (not one.is_finding, order.index(one.verdict)))
-        for line in _model(one)
-    ]
-    counts = {verdict: sum(one.verdict is verdict for one in found) for verdict in order}
-    told = ", ".join(f"{count} {verdict.value}" for verdict, count in counts.items() if count)
-    changing = sum(not one.inspection.is_inert for one in found)
     idle = [f"{name}: no model needs it" for name in unused]
-    return "\n".join([*idle, *lines, f"{told or 'no model'}; {changing or 'none'} not inert"])
+    lines = [line for one in by_verdict(found) for line in _model(one)]
+    return "\n".join([*idle, *lines, totals(found)])
+
+
+def by_verdict(found: Iterable[PatchedModel]) -> list[PatchedModel]:
+    """What asks for an edit first."""
+    order = list(PatchVerdict)
+    return sorted(found, key=lambda one: (not one.is_finding, order.index(one.verdict)))
+
+
+def totals(found: Sequence[PatchedModel]) -> str:
+    """``3 needed, 1 superseded; none not inert``."""
+    counts = Counter(one.verdict for one in found)
+    told = ", ".join(f"{counts[one]} {one.value}" for one in PatchVerdict if counts[one])
+    changing = sum(not one.inspection.is_inert for one in found)
+    return f"{told or 'no model'}; {changing or 'none'} not inert"
+
+
+def seen(one: PatchedModel) -> Iterator[str]:
+    """What was seen of a patch and a model, line by line."""
+    yield from one.message.splitlines()
+    if one.inspection.max_abs is not None:
+        told = "inert" if one.inspection.is_inert else "changes what the model computes"
+        yield f"{told}: patched against unpatched {one.inspection.max_abs:g}"
+    yield from one.inspection.differences
 
 
 def audited_json(found: Iterable[PatchedModel]) -> list[dict[str, Any]]:
@@ -70,8 +86,4 @@ def _patch(patch: PatchFacts, names: Sequence[str]) -> Iterator[str]:
 
 def _model(one: PatchedModel) -> Iterator[str]:
     yield f"{one.patch} {one.model_class}: {one.verdict.value}"
-    yield from (f"    {line}" for line in one.message.splitlines())
-    if one.inspection.max_abs is not None:
-        told = "inert" if one.inspection.is_inert else "changes what the model computes"
-        yield f"    {told}: patched against unpatched {one.inspection.max_abs:g}"
-    yield from (f"    {line}" for line in one.inspection.differences)
+    yield from (f"    {line}" for line in seen(one))

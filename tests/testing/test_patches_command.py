@@ -16,6 +16,7 @@ import exporters
 from exporters.base import BackendUnavailableError, Selection
 from testing import cli
 from testing.audit.journal import Key
+from testing.audit.settings import AuditSettings
 from testing.isolation import ChildError, ChildReport, Ending
 from testing.patches import inspecting, report
 from testing.patches.applicable import models_of
@@ -41,6 +42,7 @@ YOLOS = SimpleNamespace(
 )
 OTHER = SimpleNamespace(**{**vars(YOLOS), "name": "other", "model_types": ("cvt",)})
 INERT = Inspection(applied=True, max_abs=0.0)
+PASSED = Outcome.PASSED
 DIED = {"outcome": Outcome.CRASHED, "stage": "export", "signal": "SIGSEGV"}
 
 
@@ -139,10 +141,35 @@ class TestVerdicts:
         assert unused(request, [*without, needing]) == ()
         unknown = PatchedModel("neuron", "yolos", "A", PatchVerdict.NOT_RUN, "", INERT)
         assert unused(request, [unknown]) == ()
+        superseded = PatchedModel("neuron", "yolos", "A", PatchVerdict.SUPERSEDED, "", INERT)
+        assert unused(request, [*without, superseded]) == ("yolos",)
 
     def test_what_passes_once_is_flaky(self, bench: Bench) -> None:
         bench.ending = lambda r: DIED if r.seed else {"outcome": Outcome.PASSED}
         assert bench.only().verdict is PatchVerdict.FLAKY
+
+    @pytest.mark.parametrize("lowerings", ["on", "interpolate"])
+    def test_what_lowerings_do_as_well_is_superseded(self, bench: Bench, lowerings: str) -> None:
+        lowered = {"outcome": Outcome.PASSED, "lowerings": ["interpolate"]}
+        bench.ending = lambda r: DIED if r.settings.lowerings == "off" else lowered
+        settings = AuditSettings(lowerings=lowerings, lowering_guard=False)
+        (found,) = bench.audit(settings=settings)
+        assert found.verdict is PatchVerdict.SUPERSEDED
+        assert found.message.splitlines() == [
+            "neuron/xla static failed 3 of 3: crashed at export · SIGSEGV",
+            "with lowerings neuron/xla static passed 3 of 3: interpolate",
+        ]
+        assert [r.settings.lowerings for r in bench.requests] == ["off"] * 3 + [lowerings] * 3
+
+    def test_lowerings_may_be_left_out(self, bench: Bench) -> None:
+        (found,) = bench.audit(settings=AuditSettings(lowerings="off", lowering_guard=False))
+        assert found.verdict is PatchVerdict.NEEDED
+        assert [r.settings.lowerings for r in bench.requests] == ["off"] * 3
+
+    def test_what_needs_neither_runs_once(self, bench: Bench) -> None:
+        bench.ending = lambda request: {"outcome": Outcome.PASSED}
+        assert bench.only().verdict is PatchVerdict.NOT_NEEDED
+        assert len(bench.requests) == 3
 
     def test_a_patch_that_changes_the_model_is_a_finding(self, bench: Bench) -> None:
         bench.inspection = Inspection(True, 0.5, ("x: max abs 0.5",))
@@ -253,6 +280,27 @@ class TestCommand:
         found = json.loads(capsys.readouterr().out)
         assert [row["verdict"] for row in found["models"]] == ["needed", "needed"]
         assert found["versions"]["pytest"] == pytest.__version__
+
+    def test_markdown_stands_in_a_comment(
+        self,
+        bench: Bench,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        monkeypatch.setattr("testing.commands.patches._inspect", bench.inspect)
+        monkeypatch.setattr("testing.execution.execute", bench.execute)
+        bench.ending = lambda r: {**DIED, "op": "aten::x | <y>"} if r.seed else {"outcome": PASSED}
+        argv = ["patches", "yolos", "--audit", "--markdown", "--audits", str(bench.directory)]
+        assert cli.main([*argv, "--model", "YolosModel"]) == 1
+        head, total, table, rest = capsys.readouterr().out.rstrip().split("\n\n")
+        assert (head, total) == ("### Audit of the trace patches", "1 flaky; none not inert.")
+        *_, row = table.splitlines()
+        assert row.startswith(
+            "| `yolos` | `YolosModel` | flaky | neuron/xla static failed 2 of 3 "
+        )
+        assert row.count(" | ") == 3
+        assert r"aten::x \| &lt;y&gt;" in row
+        assert rest.startswith("Each case 3 times; python 3")
 
     def test_what_is_to_be_edited_stands_first(self) -> None:
         made = [
