@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import traceback
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePath
@@ -47,7 +48,7 @@ def readable(text: str, limit: int = MESSAGE_LIMIT) -> str:
     lines where the lines are short and says how much is missing.
     """
     kept = text[: limit + 1]
-    clean = "".join(_visible(character) for character in kept)
+    clean = _UNSAFE.sub(_escape, kept)
     if len(text) <= limit and len(clean) <= limit:
         return clean
     head = clean[: limit - 40]
@@ -90,15 +91,13 @@ def is_modeling(filename: str) -> bool:
     return path.name.startswith("modeling_") and path.parent.name != "transformers"
 
 
-def _visible(character: str) -> str:
-    code = ord(character)
-    if character in "\n\t" or (code >= 0x20 and not 0x7F <= code < 0xA0 and code not in _UNSAFE):
-        return character
+# Control characters; surrogates, which cannot be encoded; and two that XML does not allow.
+_UNSAFE: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found.group())
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
-
-
-# Surrogates cannot be encoded, and XML allows neither of the last two.
-_UNSAFE: Final = frozenset([*range(0xD800, 0xE000), 0xFFFE, 0xFFFF])
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

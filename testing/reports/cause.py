@@ -8,7 +8,7 @@ from typing import Final
 from testing.reports.wording import headline
 from testing.results import CaseResult
 
-__all__ = ["cause_of"]
+__all__ = ["cause_of", "shared_cause_of"]
 
 # Figures, lines of files, addresses and scratch folders tell nights apart and not causes.
 _FIGURE: Final = re.compile(
@@ -19,3 +19,10 @@ _FIGURE: Final = re.compile(
 def cause_of(result: CaseResult) -> str:
     """The headline of a result less its figures; equal for two failures of one cause."""
     return _FIGURE.sub("#", headline(result))
+
+
+def shared_cause_of(result: CaseResult) -> str:
+    """What failures of several models have in common: the op, else the words less names."""
+    if result.op:
+        return f"{result.outcome.value} {result.op}"
+    return cause_of(result).replace(result.model_class, "#")

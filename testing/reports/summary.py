@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from testing.faults import readable
+from testing.reports.cause import shared_cause_of
 from testing.reports.counts import counts
 from testing.reports.names import column_of, engine_of, names_of, variant_of
 from testing.reports.wording import headline, skip_text
@@ -36,13 +37,21 @@ _STYLES = {
 }
 _PROVES_NOTHING = re.compile(rf"^{re.escape(PROVES_NOTHING)}(.*)$", re.MULTILINE)
 _NAMES_SHOWN = 8
+_COMMANDS_SHOWN = 8
 
 
-def summarize(results: Iterable[CaseResult], *, width: int = 100, color: bool = False) -> str:
+def summarize(
+    results: Iterable[CaseResult],
+    *,
+    rerun: Said | None = None,
+    width: int = 100,
+    color: bool = False,
+) -> str:
     """Text for the end of a run.
 
     Args:
         results: One result for each case.
+        rerun: The command that runs a case alone, to be told beside each failure.
         width: Columns of the terminal; longer lines are left to it.
         color: Whether it shows colours; without, the text is plain.
     """
@@ -59,7 +68,7 @@ def summarize(results: Iterable[CaseResult], *, width: int = 100, color: bool = 
         markup=False,
         emoji=False,
     )
-    for part in _parts(found, names):
+    for part in [*_parts(found, names), *_failures(found, names, rerun)]:
         console.print(part, soft_wrap=isinstance(part, Text))
     return "".join(f"{line.rstrip()}\n" for line in stream.getvalue().splitlines())
 
@@ -95,8 +104,6 @@ def _parts(results: Results, names: Names) -> Iterator[RenderableType]:
     yield _totals(results)
     # Whether these fail the run is for `--no-strict-skips` to say.
     yield from _listed("stale", _of(results, Outcome.XPASSED), _stale, names)
-    failures = [r for r in results if r.outcome.is_failure and r.outcome is not Outcome.XPASSED]
-    yield from _listed("failures", failures, headline, names)
 
 
 def _lists(results: Results) -> Iterator[tuple[str, Results, Said]]:
@@ -107,6 +114,33 @@ def _lists(results: Results) -> Iterator[tuple[str, Results, Said]]:
     yield "skipped", _of(results, Outcome.SKIPPED), skip_text
     yield "flaky", [result for result in results if result.is_flaky], _flaky
     yield "passed, which proves nothing", _proving_nothing(results), _why_nothing
+
+
+# Failures
+
+
+def _failures(results: Results, names: Names, rerun: Said | None) -> Iterator[Text]:
+    """The failures of each cause, the most frequent first, and how to run each alone."""
+    failures = [r for r in results if r.outcome.is_failure and r.outcome is not Outcome.XPASSED]
+    if not failures:
+        return
+    groups: dict[str, list[CaseResult]] = {}
+    for result in failures:
+        groups.setdefault(shared_cause_of(result), []).append(result)
+    causes = f", causes ({len(groups)})" if len(groups) < len(failures) else ""
+    yield Text(f"failures ({len(failures)}){causes}", style="bold")
+    for group in sorted(groups.values(), key=lambda group: -len(group)):
+        yield Text(f"  {_named(group, names)}: {headline(group[0])}")
+        yield from _commands(group, rerun)
+
+
+def _commands(group: Results, rerun: Said | None) -> Iterator[Text]:
+    if rerun is None:
+        return
+    yield from (Text(f"    {rerun(result)}") for result in group[:_COMMANDS_SHOWN])
+    if len(group) > _COMMANDS_SHOWN:
+        more = len(group) - _COMMANDS_SHOWN
+        yield Text(f"    … and {more} more: each failure has its own above")
 
 
 # A result per case

@@ -31,7 +31,7 @@ _FIGURES: Final = tuple(one.name for one in dataclasses.fields(LeafMetrics))
 _CORRELATIONS: Final = ("cosine", "pearson")
 # The sweep's tests are marked slow.
 _SETTINGS: Final = RunSettings(slow=True)
-_ESCAPES: Final = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
+_ESCAPES: Final = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
 def embedded(report: Report, numbers: Mapping[CaseKey, int], limit: int) -> str:
@@ -51,7 +51,7 @@ def embedded(report: Report, numbers: Mapping[CaseKey, int], limit: int) -> str:
         rows[numbers[change.case.key]].setdefault("changes", []).append(said)
     data = {"cases": rows, "versions": list(versions), "figures": _FIGURES}
     text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    return "".join(_ESCAPES.get(character, character) for character in text)
+    return text.translate(_ESCAPES)
 
 
 def _row(
