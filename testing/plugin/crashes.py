@@ -40,5 +40,8 @@ def _status_of(worker: str, session: Session) -> Status:
 def _is_recorded(case_id: str, session: Session) -> bool:
     """Whether the worker had appended the result before it died; the controller runs no case."""
     rows = journal.scan(session.settings.results or "").attempts
-    latest = max((row.attempt for row in rows if row.case_id == case_id), default=0)
-    return latest > session.attempts[case_id]
+    tries = [row for row in rows if row.case_id == case_id]
+    known = session.attempts[case_id]
+    # A try that was to be followed by another is none that stands, and still is counted.
+    session.attempts[case_id] = max([known, *(row.attempt for row in tries)])
+    return any(row.attempt > known and not row.retried for row in tries)

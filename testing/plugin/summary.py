@@ -10,6 +10,7 @@ from testing import journal
 from testing.journal import JournalContents
 from testing.plugin.run import is_worker
 from testing.plugin.selection import KEPT
+from testing.reports.wording import rerun_command
 from testing.results import CaseResult, Outcome
 from testing.session import SESSION, Session
 
@@ -47,7 +48,13 @@ def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.C
     terminalreporter.section("exports")
     writer = config.get_terminal_writer()
     if results:
-        terminalreporter.write(summarize(results, width=writer.fullwidth, color=writer.hasmarkup))
+        text = summarize(
+            results,
+            rerun=lambda result: rerun_command(result.case_id, run.settings),
+            width=writer.fullwidth,
+            color=writer.hasmarkup,
+        )
+        terminalreporter.write(text)
     if contents.damaged:
         terminalreporter.write_line(damage(contents.damaged), yellow=True)
     for line in _about_the_directory(config):

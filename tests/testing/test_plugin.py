@@ -508,7 +508,7 @@ def resumed(pytester: pytest.Pytester, *options: str) -> pytest.RunResult:
 
 
 def ran() -> list[str]:
-    return sorted(f"{r.case.model_class} {r.case.variant}" for r in stubs.requests)
+    return sorted({f"{r.case.model_class} {r.case.variant}" for r in stubs.requests})
 
 
 def forget(directory: Path, *words: str) -> None:
@@ -540,7 +540,9 @@ def test_resume_of_a_whole_run_runs_nothing_and_ends_as_it_did(project: pytest.P
     assert len(ran()) == 2
     result = resumed(project)
     assert (result.ret, ran()) == (pytest.ExitCode.TESTS_FAILED, [])
-    result.stdout.fnmatch_lines(["failures (2)"])
+    result.stdout.fnmatch_lines(
+        ["failures (2), causes (1)", "*YolosModel*", *["    pytest *_YolosModel --slow"] * 2]
+    )
 
 
 def test_resume_runs_again_under_other_options_versions_and_entries(
@@ -565,6 +567,17 @@ def test_resume_runs_again_under_other_options_versions_and_entries(
     monkeypatch.setattr(stubs.NeuronStub, "distributions", ("pytest", "rich"))
     resumed(project, "-k", "static", *with_skips(project, looser))
     assert ran() == ["CvtModel static", "ViTModel static"]
+
+
+def test_a_case_that_was_to_be_tried_again_runs(project: pytest.Pytester) -> None:
+    host(project, "CvtModel", "YolosModel")
+    run(project, "--results", "out", *NEURON)
+    file = project.path / "out" / "results.jsonl"
+    kept = [row for row in map(json.loads, file.read_text().splitlines()) if row["attempt"] == 1]
+    assert [row["retried"] for row in kept].count(True) == 2
+    file.write_text("".join(json.dumps(row) + "\n" for row in kept))
+    resumed(project)
+    assert ran() == ["YolosModel dynamic", "YolosModel static"]
 
 
 def test_slow_cases_that_were_skipped_run_when_they_are_asked_for(

@@ -201,3 +201,38 @@ def test_text_that_looks_like_markup_or_control_is_shown_as_text() -> None:
 def test_a_long_line_is_left_to_the_terminal() -> None:
     result = row("AModel", "failed", message="x" * 150)
     assert "x" * 150 in summarize([result], width=80)
+
+
+def died(name: str, op: str, line: int) -> CaseResult:
+    return row(name, "crashed", stage="export", op=op, source=f"modeling_{name.lower()}.py:{line}")
+
+
+def test_failures_are_grouped_by_op_the_most_frequent_first() -> None:
+    results = [died("AModel", "aten::polar", 3)]
+    results += [died(name, "aten::im2col", number) for number, name in enumerate("BCD")]
+    text = lines(*results)
+    assert text.index("failures (4), causes (2)") == len(text) - 3
+    assert text[-2].startswith("  B [neuron/xla static], C [neuron/xla static], D [neuron/xla ")
+    assert "aten::im2col" in text[-2]
+    assert "aten::polar" in text[-1]
+
+
+def test_failures_of_one_message_are_one_cause_whatever_its_figures_and_model() -> None:
+    results = [
+        row(name, "failed", stage="run", message=f"{name}.forward: got {number} values")
+        for number, name in enumerate(("AModel", "BModel"))
+    ]
+    assert the_line("failures", *results) == "failures (2), causes (1)"
+
+
+def test_each_failure_has_the_command_that_runs_it_alone() -> None:
+    results = [died(name, "aten::im2col", 1) for name in "ABC"]
+    text = summarize(results, rerun=lambda result: f"pytest {result.model_class}", width=120)
+    assert text.endswith("    pytest A\n    pytest B\n    pytest C\n")
+
+
+def test_of_many_commands_the_first_are_told() -> None:
+    results = [died(f"M{number:02}", "aten::im2col", 1) for number in range(30)]
+    text = summarize(results, rerun=lambda result: f"pytest {result.model_class}", width=120)
+    assert text.count("    pytest ") == 8
+    assert "… and 22 more: each failure has its own above" in text
