@@ -7,6 +7,7 @@ from pathlib import Path
 
 from testing.audit.record import Audit
 from testing.audit.verdicts import Finding, Verdict
+from testing.registry.audits import OTHER_CAUSE
 
 __all__ = ["advice", "summary", "totals"]
 
@@ -39,7 +40,7 @@ def advice(finding: Finding) -> Iterator[str]:
     elif finding.verdict is Verdict.TOO_BROAD:
         yield "no scope tells the cases that fail from those that pass"
     for change in finding.changes:
-        yield f"another cause than the reason names: {change}"
+        yield f"{OTHER_CAUSE}: {change}"
 
 
 def _lines(file: Path, finding: Finding) -> Iterator[str]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from textwrap import wrap
+from typing import Any
 
 from testing.explain.explanation import Explanation, VariantAnswer
 from testing.explain.history import History
-from testing.registry.audits import AuditFinding
+from testing.registry.audits import OTHER_CAUSE, AuditFinding
 from testing.registry.skip_file import Entry
 
 __all__ = ["explanation_text", "list_text"]
@@ -58,6 +59,7 @@ def _entry(history: History, number: int, path: Path) -> Iterator[str]:
         cause = history.cause
         yield from _wrapped(f"{cause.model_class}, {path}:{cause.line}: {cause.reason}")
     yield from (f"   {name}: {value}" for name, value in _facts(history))
+    yield from _audit(history.audit)
 
 
 def _facts(history: History) -> Iterator[tuple[str, str]]:
@@ -68,15 +70,31 @@ def _facts(history: History) -> Iterator[tuple[str, str]]:
     if value.when:
         yield "when", f"{value.when}, which {'holds' if history.holds else 'does not hold'} here"
     yield "since", str(history.since) if history.since else "not known to git"
-    yield "last audit", _audit(history.audit) if history.audit else "none"
 
 
-def _audit(finding: AuditFinding) -> str:
+def _audit(finding: AuditFinding | None) -> Iterator[str]:
+    """What an audit found, in lines of its own, with what was installed and asked for."""
+    if finding is None:
+        yield "   last audit: none"
+        return
     proposed = f" ({finding.proposed_scope} would do)" if finding.proposed_scope else ""
-    said = f": {finding.message}" if finding.message else ""
-    installed = ", ".join(f"{name} {version}" for name, version in finding.versions.items())
-    place = f", with {installed}" if installed else ""
-    return f"{finding.finished} {finding.verdict}{proposed}{said}{place}"
+    yield f"   last audit: {finding.finished} {finding.verdict}{proposed}"
+    changes = [f"{OTHER_CAUSE}: {change}" for change in finding.changes]
+    for line in [*finding.message.splitlines(), *changes, *_circumstances(finding)]:
+        yield from wrap(line, _WIDTH, initial_indent="     ", subsequent_indent="       ")
+
+
+def _circumstances(finding: AuditFinding) -> Iterator[str]:
+    """What was installed, and the options."""
+    options = [_option(name, value) for name, value in finding.settings.items()]
+    installed = [f"{name} {version}" for name, version in finding.versions.items()]
+    if told := [*installed, *options]:
+        yield f"with {', '.join(told)}"
+
+
+def _option(name: str, value: Any) -> str:
+    word = ("on" if value else "off") if isinstance(value, bool) else value
+    return f"--{name.replace('_', '-')} {word}"
 
 
 def _wrapped(text: str) -> Iterator[str]:

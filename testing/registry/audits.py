@@ -10,13 +10,15 @@ from typing import Any, Final
 
 from testing.registry.skip_file import Entry
 
-__all__ = ["DEFAULT_AUDITS", "NOT_RUN", "AuditFinding", "Audits"]
+__all__ = ["DEFAULT_AUDITS", "NOT_RUN", "OTHER_CAUSE", "AuditFinding", "Audits"]
 
 DEFAULT_AUDITS: Final = Path("build", "audit")
 """Below the working directory, as the results of runs are."""
 
 NOT_RUN: Final = "not run"
 """Verdict on an entry that could not be run there."""
+OTHER_CAUSE: Final = "another cause than the reason names"
+"""What a person is told where the verdict is ``changed``."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +32,10 @@ class AuditFinding:
         verdict: ``stale``, ``needed``, ``flaky``, ``too broad``, ``changed`` or ``not run``.
         message: What was seen: how often it passed, the stage, the op, the signal.
         proposed_scope: The narrower scope that would do, where it is too broad.
+        changes: In what the failures differ from the reason.
         finished: When the audit ended, ISO 8601 in UTC.
         versions: What was installed.
+        settings: How its cases were run, such as ``trace_patches``.
         reason: The reason that the entry had; None where that was not recorded.
     """
 
@@ -41,8 +45,10 @@ class AuditFinding:
     verdict: str
     message: str = ""
     proposed_scope: str | None = None
+    changes: tuple[str, ...] = ()
     finished: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
     reason: str | None = None
 
     def is_of(self, entry: Entry) -> bool:
@@ -69,9 +75,9 @@ class Audits:
     def read(cls, directory: Path = DEFAULT_AUDITS) -> Audits:
         """Read ``*.json`` of a directory, which need not be there.
 
-        A file is ``{"finished": …, "versions": {…}, "entries": [{"table": …, "scope": …,
-        "model_class": …, "verdict": …, "message": …, "proposed_scope": …}, …]}``; whatever else
-        it has is left aside.
+        A file is ``{"finished": …, "versions": {…}, "settings": {…}, "entries": [{"table": …,
+        "scope": …, "model_class": …, "verdict": …, "message": …, "proposed_scope": …}, …]}``;
+        whatever else it has is left aside.
         """
         findings: list[AuditFinding] = []
         unreadable: list[str] = []
@@ -98,7 +104,9 @@ def _findings(audit: Mapping[str, Any]) -> Iterator[AuditFinding]:
             verdict=row["verdict"],
             message=row.get("message") or "",
             proposed_scope=row.get("proposed_scope"),
+            changes=tuple(row.get("changes") or ()),
             finished=audit["finished"],
             versions=dict(audit.get("versions") or {}),
+            settings=dict(audit.get("settings") or {}),
             reason=row.get("reason"),
         )

@@ -236,8 +236,28 @@ class TestLastAudit:
         found = self.entry("neuron", "too broad", proposed_scope="neuron.dynamic")
         self.store("a.json", "2026-01-01T00:00:00", found)
         assert cli.main(["skips", "explain", "BertModel", "--skips", "skips.py"]) == 0
-        told = "2026-01-01T00:00:00 too broad (neuron.dynamic would do), with torch 2.9.1\n"
+        told = "2026-01-01T00:00:00 too broad (neuron.dynamic would do)\n     with torch 2.9.1\n"
         assert f"   last audit: {told}" in capsys.readouterr().out
+
+    def test_it_is_told_with_what_was_seen_and_asked_for(
+        self, skips: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        found = self.entry("neuron", "changed", message="died " * 30 + "\nB", changes=["stage b"])
+        self.store("a.json", "2026-01-01T00:00:00", found)
+        file = Path("build/audit/a.json")
+        settings = {"time_limit": 1.0, "trace_patches": "off", "lowering_guard": False}
+        file.write_text(json.dumps({**json.loads(file.read_text()), "settings": settings}))
+        assert cli.main(["skips", "explain", "BertModel", "--skips", "skips.py"]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        start = next(i for i, line in enumerate(lines) if line.startswith("   last audit: 2026"))
+        assert max(map(len, lines[start:])) <= 92
+        assert lines[start + 1].startswith("     died died")
+        assert lines[start + 2].startswith("       died")
+        assert lines[start + 3 : start + 6] == [
+            "     B",
+            "     another cause than the reason names: stage b",
+            "     with torch 2.9.1, --time-limit 1.0, --trace-patches off, --lowering-guard off",
+        ]
 
     @pytest.mark.parametrize("text", ["{", "[]", '{"entries": [{}]}', '{"finished": "x"}', "\xff"])
     def test_a_file_that_is_no_audit_is_named_and_left_aside(
