@@ -59,7 +59,6 @@ class RunSettings:
             "lowering_guard": "on" if self.lowering_guard else "off",
             "slow": str(self.slow),
             "case_memory": str(self.case_memory),
-            "case_memory": str(self.case_memory),
         }
 
     @property
