@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from testing.reports.case import ReportedCase
-from testing.reports.cause import cause_of
+from testing.reports.cause import shared_cause_of
 from testing.reports.changes import Change, Comparison, Kind
 from testing.reports.group import Group, grouped
 from testing.reports.sweep import Conflict, Sweep
@@ -47,9 +47,9 @@ class Report:
 
     @cached_property
     def failures(self) -> Sequence[Group]:
-        """The failing cases, those of one cause together."""
+        """The failing cases, those of one cause together whatever the model."""
         failing = [(case, headline(case.result)) for case in self.cases if case.fails]
-        return grouped(failing, by=lambda case: cause_of(case.result))
+        return grouped(failing, by=lambda case: shared_cause_of(case.result))
 
     @property
     def flaky(self) -> Sequence[ReportedCase]:
