@@ -13,5 +13,6 @@ pytest_plugins = [
     "testing.plugin.recording",
     "testing.plugin.crashes",
     "testing.plugin.transport",
+    "testing.plugin.live",
     "testing.plugin.summary",
 ]
