@@ -1,0 +1,23 @@
+"""Ops that torch_xla does not lower, in terms of ops that it does; one module a family.
+
+To add one, write a `Lowering` in the module of its family, or in a new one, and see that the
+module's ``LOWERINGS`` is joined here. Importing this package imports no torch: what needs it
+imports it inside of functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from exporters.neuron.lowerings.base import Lowering, evaluate
+
+__all__ = ["LOWERINGS", "Lowering", "evaluate"]
+
+_FAMILIES: Final[tuple[tuple[Lowering, ...], ...]] = ()
+
+LOWERINGS: Final[Mapping[str, Lowering]] = MappingProxyType(
+    {lowering.op: lowering for family in _FAMILIES for lowering in family}
+)
+"""Every lowering by its op, such as ``aten::grid_sampler_2d``."""
