@@ -6,12 +6,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["Lowering", "evaluate", "evaluating"]
+__all__ = ["FOLD", "READ", "Lowering", "evaluate", "evaluating"]
+
+FOLD: Final = "fold"
+"""The word for ``--lowerings`` that allows constant folding."""
+READ: Final = "read"
+"""The word that allows a value of weights and inputs to be read for the trace's inputs."""
 
 
 def _always(*args: Any, **kwargs: Any) -> bool:
@@ -33,6 +38,8 @@ class Lowering:
         covers: Whether the lowering is right for these arguments. Where it is not, the op is
             treated as if there were no lowering. It may look at shapes, dtypes and flags, and must
             not read values.
+        replaces: Whether it also takes the place of a kernel that torch_xla has and that is
+            wrong or fails; otherwise it is used where the op would read the device.
     """
 
     op: str
@@ -40,6 +47,7 @@ class Lowering:
     summary: str
     source: str
     covers: Callable[..., bool] = _always
+    replaces: bool = False
 
     @property
     def name(self) -> str:
