@@ -11,11 +11,34 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+from exporters.neuron.lowerings import (
+    complexes,
+    counting,
+    fourier,
+    normalising,
+    pooling,
+    resizing,
+    sampling,
+    scattering,
+    selecting,
+    sliding,
+)
 from exporters.neuron.lowerings.base import Lowering, evaluate
 
 __all__ = ["LOWERINGS", "Lowering", "evaluate"]
 
-_FAMILIES: Final[tuple[tuple[Lowering, ...], ...]] = ()
+_FAMILIES: Final[tuple[tuple[Lowering, ...], ...]] = (
+    complexes.LOWERINGS,
+    counting.LOWERINGS,
+    fourier.LOWERINGS,
+    normalising.LOWERINGS,
+    pooling.LOWERINGS,
+    resizing.LOWERINGS,
+    sampling.LOWERINGS,
+    scattering.LOWERINGS,
+    selecting.LOWERINGS,
+    sliding.LOWERINGS,
+)
 
 LOWERINGS: Final[Mapping[str, Lowering]] = MappingProxyType(
     {lowering.op: lowering for family in _FAMILIES for lowering in family}
