@@ -152,7 +152,8 @@ def _loops_by_mask(module: nn.Module) -> bool:
     from torch import nn
 
     experts = getattr(module, "experts", None)
-    return isinstance(experts, nn.ModuleDict) and {"experts", "bool"} <= names_in(module, "forward")
+    by_mask = {"experts", "bool"} <= names_in(module, "forward")
+    return by_mask and isinstance(experts, nn.ModuleDict)
 
 
 def _rewrite(module: nn.Module) -> None:

@@ -40,9 +40,7 @@ def takes(module: nn.Module, method: str) -> int:
     return len(inspect.signature(found).parameters) - 1 if found else 0
 
 
-def mixed(
-    output: torch.Tensor, chosen: torch.Tensor, weights: torch.Tensor
-) -> torch.Tensor:
+def mixed(output: torch.Tensor, chosen: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
     """What one expert adds to every token, 0 for the tokens that are not routed to it.
 
     Args:
@@ -58,4 +56,3 @@ def mixed(
     weight = torch.where(chosen, weights, 0).sum(-1, keepdim=True)
     # Not by a weight of 0 alone: what an expert makes of another's token may be infinite.
     return torch.where(chosen.any(-1, keepdim=True), output * weight, 0)
-
