@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 from exporters.base import (
     Backend,
     BackendUnavailableError,
-    BakedRead,
     ExportedModel,
     ExportOptions,
     PatchFacts,
@@ -81,6 +80,12 @@ class NeuronBackend(Backend):
 
         return tuple(PATCHES.values())
 
+    def lowering_names(self) -> tuple[str, ...]:
+        """Constant folding, baked reads, and each op that has a lowering."""
+        from exporters.neuron.lowerings import lowering_names
+
+        return lowering_names()
+
     def patched(
         self, model: torch.nn.Module, inputs: Mapping[str, Any], selection: Selection
     ) -> AbstractContextManager[tuple[str, ...]]:
@@ -127,13 +132,14 @@ def _trace_xla(
 def _trace_neuronx(
     model: torch.nn.Module, inputs: Mapping[str, Any], options: ExportOptions
 ) -> ExportedModel:
-    """`torch_neuronx.trace`, the guard around the forward that it traces."""
-    from exporters.neuron.guard import watch_forward
+    """`torch_neuronx.trace`, the guard and the lowerings around the forward that it traces."""
+    from exporters.neuron.origins import named_weights
+    from exporters.neuron.watch import Watcher
 
-    reads: dict[BakedRead, None] = {}
-    watch = watch_forward(reads) if options.guard else None
-    exported = neuronx.trace(model, inputs, options, watch=watch)
-    exported.baked_reads = tuple(reads)
+    watcher = Watcher(named_weights(model), options.guard, options.lowerings)
+    exported = neuronx.trace(model, inputs, options, watch=watcher.of_tracer)
+    exported.baked_reads = watcher.seen.baked_reads
+    exported.lowerings = watcher.seen.lowerings
     return exported
 
 

@@ -22,10 +22,11 @@ from exporters.neuron.lowerings import (
     scattering,
     selecting,
     sliding,
+    torch_decompositions,
 )
-from exporters.neuron.lowerings.base import Lowering, evaluate
+from exporters.neuron.lowerings.base import FOLD, READ, Lowering, evaluate
 
-__all__ = ["LOWERINGS", "Lowering", "evaluate"]
+__all__ = ["LOWERINGS", "Lowering", "evaluate", "lowering_names"]
 
 _FAMILIES: Final[tuple[tuple[Lowering, ...], ...]] = (
     complexes.LOWERINGS,
@@ -38,9 +39,15 @@ _FAMILIES: Final[tuple[tuple[Lowering, ...], ...]] = (
     scattering.LOWERINGS,
     selecting.LOWERINGS,
     sliding.LOWERINGS,
+    torch_decompositions.LOWERINGS,
 )
 
 LOWERINGS: Final[Mapping[str, Lowering]] = MappingProxyType(
     {lowering.op: lowering for family in _FAMILIES for lowering in family}
 )
 """Every lowering by its op, such as ``aten::grid_sampler_2d``."""
+
+
+def lowering_names() -> tuple[str, ...]:
+    """The words for ``--lowerings``: what goes before lowerings, and each of them."""
+    return (FOLD, READ, *(lowering.name for lowering in LOWERINGS.values()))
