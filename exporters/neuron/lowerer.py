@@ -10,7 +10,7 @@ from itertools import count
 from typing import Any, Final
 
 import torch
-from torch.utils._pytree import tree_map_only
+from torch.utils._pytree import tree_leaves, tree_map_only
 
 from exporters.base import Selection
 from exporters.neuron import lazy
@@ -29,7 +29,7 @@ from exporters.neuron.origins import Origin
 from exporters.neuron.reads import ReadLog
 from exporters.neuron.tape import Call, Evaluation, Result, Tape, UnknownValueError, run_on_host
 
-__all__ = ["UNANSWERED", "Lowerer"]
+__all__ = ["UNANSWERED", "Lowerer", "Op"]
 
 UNANSWERED: Final = object()
 """What `Lowerer.answer` returns for an op that it has nothing for."""
@@ -112,12 +112,12 @@ class Lowerer:
         if not origins or xla_tensors(written_operands(func, args, kwargs)):
             return UNANSWERED
         for attempt in (self._fold, self._lower_op, self._bake):
-            result = attempt(_Op(func, args, kwargs, origins))
+            result = attempt(Op(func, args, kwargs, origins))
             if result is not UNANSWERED:
                 return result
         return UNANSWERED
 
-    def _fold(self, op: _Op) -> Any:
+    def _fold(self, op: Op) -> Any:
         """Run an op on weights alone now, by PyTorch's own kernel."""
         if FOLD not in self._selection or not all(o.is_placeholder for o in op.origins):
             return UNANSWERED
@@ -125,7 +125,7 @@ class Lowerer:
         if result is UNANSWERED:
             return UNANSWERED
         self.applied.setdefault(f"{FOLD}:{name_of(op.func).removeprefix('aten::')}")
-        if not op.is_for_device:
+        if not op.gives_lazily(result):
             self._folds.read(call, result)
             return self._given(op, result)
         places = count()
@@ -133,11 +133,11 @@ class Lowerer:
             op, result, lambda value: self._folds.enter(Result(call, next(places)), value)
         )
 
-    def _lower_op(self, op: _Op) -> Any:
+    def _lower_op(self, op: Op) -> Any:
         lowering = self.lowering(op.func, op.args, op.kwargs)
         return UNANSWERED if lowering is None else self.lower(lowering, op.args, op.kwargs)
 
-    def _bake(self, op: _Op) -> Any:
+    def _bake(self, op: Op) -> Any:
         """Read what derives from weights and inputs, for the inputs of the trace."""
         if READ not in self._selection or not any(o.is_placeholder for o in op.origins):
             return UNANSWERED
@@ -147,25 +147,25 @@ class Lowerer:
         if result is UNANSWERED:
             return UNANSWERED
         self._reads.note(name_of(op.func), op.origins)
-        if not op.is_for_device:
+        if not op.gives_lazily(result):
             return self._given(op, result)
         return self._entered(op, result, lazy.to_device)
 
-    def _on_host(self, op: _Op) -> tuple[Call, Any]:
+    def _on_host(self, op: Op) -> tuple[Call, Any]:
         call = self._tape.call(op.func, op.args, op.kwargs)
         try:
             return call, self._evaluation.result(call)
         except UnknownValueError:
             return call, UNANSWERED
 
-    def _given(self, op: _Op, result: Any) -> Any:
+    def _given(self, op: Op, result: Any) -> Any:
         """A result on the CPU as the model gets it, which may write into it."""
         if op.func._schema.is_mutable:
             args, kwargs = tree_map_only(torch.Tensor, self._value, (op.args, op.kwargs))
             return run_on_host(op.func, args, kwargs)
         return tree_map_only(torch.Tensor, torch.clone, result)
 
-    def _entered(self, op: _Op, result: Any, enter: Callable[[torch.Tensor], torch.Tensor]) -> Any:
+    def _entered(self, op: Op, result: Any, enter: Callable[[torch.Tensor], torch.Tensor]) -> Any:
         entered = tree_map_only(torch.Tensor, enter, result)
         for tensor in xla_tensors(entered):
             self._reads.origins.derive(tensor, op.origins)
@@ -179,7 +179,7 @@ class Lowerer:
         origins = self._reads.origins_of([lazily])
         value = self._value(lazily)
         if origins and all(origin.is_placeholder for origin in origins):
-            self._folds.read(*self._on_host(_Op(torch.ops.aten.clone.default, (lazily,), {}, ())))
+            self._folds.read(*self._on_host(Op(torch.ops.aten.clone.default, (lazily,), {}, ())))
         self._reads.note(op, origins)
         return value.clone()
 
@@ -191,7 +191,7 @@ class Lowerer:
 
 
 @dataclass(frozen=True)
-class _Op:
+class Op:
     """An op that is about to run, and what its operands derive from."""
 
     func: Any
@@ -199,11 +199,11 @@ class _Op:
     kwargs: Any
     origins: tuple[Origin, ...]
 
-    @property
-    def is_for_device(self) -> bool:
-        """Whether its result stays on the device."""
-        written = written_operands(self.func, self.args, self.kwargs)
-        return not is_to_host(self.kwargs) and not written
+    def gives_lazily(self, result: Any) -> bool:
+        """Whether `result`, had on the CPU, is on the device for the model."""
+        if is_to_host(self.kwargs) or written_operands(self.func, self.args, self.kwargs):
+            return False
+        return any(isinstance(leaf, torch.Tensor) for leaf in tree_leaves(result))
 
 
 def _to_functional(tensor: torch.Tensor) -> torch.Tensor:
