@@ -166,7 +166,8 @@ class OpUse:
         status: What becomes of it.
         kind: What its operands derive from: ``weight``, ``input``, ``weight and input`` or
             ``constant``; None where the op is lowered, which nobody has to know of.
-        remedy: Name of the lowering or of the trace patches that take its place.
+        remedy: Name of what is done about it: a lowering, ``fold``, ``read`` for the inputs of
+            the trace, or the trace patches that take its place.
         operands: What each operand is or derives from, the first time.
         modules: Paths of the modules that ran it.
         module_class: ``package.module:Class`` of the first of them.
@@ -190,7 +191,8 @@ class OpUse:
     def is_fatal(self) -> bool:
         """Whether it ends the trace: it raises, or reads what has no value and kills it."""
         reads_weight = self.kind is not None and "weight" in self.kind
-        return self.status is OpStatus.RAISES or (not self.status.is_mended and reads_weight)
+        is_left = self.remedy is None and not self.status.is_mended
+        return self.status is OpStatus.RAISES or (is_left and reads_weight)
 
 
 @dataclass(frozen=True)
@@ -322,6 +324,7 @@ class Backend(ABC):
         self,
         model: torch.nn.Module,
         inputs: Mapping[str, Any],
+        patches: Selection,
         told: Callable[[OpUse], None] = lambda use: None,
     ) -> Diagnosis | None:
         """Every op that `model` runs on `inputs`, and what becomes of it; None for no answer.
@@ -329,6 +332,7 @@ class Backend(ABC):
         Args:
             model: Model on the CPU; it is as before on return.
             inputs: Keyword inputs.
+            patches: Trace patches that may be applied.
             told: Told of each op at a line that is not simply lowered, before it runs.
         """
         return None

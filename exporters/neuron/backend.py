@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Final
 
 from exporters.base import (
     Backend,
     BackendUnavailableError,
+    Diagnosis,
     ExportedModel,
     ExportOptions,
+    OpUse,
     PatchFacts,
     Selection,
     Variant,
@@ -93,6 +95,24 @@ class NeuronBackend(Backend):
         from exporters.neuron.patches import trace_patches
 
         return trace_patches(model, inputs, selection)
+
+    def diagnose(
+        self,
+        model: torch.nn.Module,
+        inputs: Mapping[str, Any],
+        patches: Selection,
+        told: Callable[[OpUse], None] = lambda use: None,
+    ) -> Diagnosis:
+        """Traces with every lowering and goes on where the guard would refuse."""
+        from exporters.neuron.diagnosis import diagnose
+
+        return diagnose(model, inputs, patches, told)
+
+    def sketch(self, use: OpUse) -> str | None:
+        """A lowering of its op, or where it reads data a trace patch of its module."""
+        from exporters.neuron.sketches import sketch
+
+        return sketch(use)
 
     def environment(self, runtime: str | None) -> Mapping[str, str]:
         """For ``xla`` its CPU client, without the optimiser, and a second device.

@@ -15,7 +15,7 @@ from exporters.neuron.origins import Origins, named_weights
 from exporters.neuron.watch import NO_LOWERINGS, Seen, Watcher
 from exporters.tree import tensor_leaves
 
-__all__ = ["TracedGraph", "trace"]
+__all__ = ["TracedGraph", "placeholders_of", "trace"]
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def trace(
     """
     binding = Binding(inputs)
     weights = {name: weight.detach() for name, weight in named_weights(model).items()}
-    placeholders = _placeholders(named_weights(model))
+    placeholders = placeholders_of(named_weights(model))
     on_device = [lazy.to_device(tensor) for tensor in binding.flatten(inputs)]
     origins = Origins(model, placeholders, dict(zip(binding.names, on_device, strict=True)))
     watcher = Watcher(weights, guarded, lowerings)
@@ -67,7 +67,7 @@ def trace(
     return TracedGraph(output, binding, origins, watcher.seen)
 
 
-def _placeholders(weights: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+def placeholders_of(weights: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """One placeholder per distinct tensor, so that what is tied stays tied."""
     distinct: dict[int, torch.Tensor] = {}
     for weight in weights.values():

@@ -20,7 +20,7 @@ from torch.utils._pytree import tree_map_only
 
 from exporters.neuron import lazy
 from exporters.neuron.errors import UnloweredOpError
-from exporters.neuron.frames import model_lines, running_module
+from exporters.neuron.frames import model_line, running_module
 from exporters.neuron.lowerer import UNANSWERED, Lowerer
 from exporters.neuron.ops import functionalization, name_of, overload_of, xla_tensors
 from exporters.neuron.readers import SCALAR_READ, Readers
@@ -163,11 +163,8 @@ class LoweringGuard:
 
     def _refuse(self, op: str, operands: list[torch.Tensor]) -> None:
         described = "; ".join(self._reads.origins.describe(operand) for operand in operands)
-        lines = model_lines()
-        # The model's own line, as for a crash; a helper of transformers serves many models.
-        source = next((line for line in lines if line.startswith("modeling_")), None)
-        source = source or next(iter(lines), None)
-        refusal = UnloweredOpError(op, described, running_module(self._modules), source)
+        # The model's own line, as for a crash.
+        refusal = UnloweredOpError(op, described, running_module(self._modules), model_line())
         self._refused = self._refused or refusal
         raise refusal
 
