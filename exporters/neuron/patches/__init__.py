@@ -23,6 +23,7 @@ from exporters.neuron.patches.base import (
 )
 from exporters.neuron.patches.convbert import CONVBERT
 from exporters.neuron.patches.experts import EXPERTS
+from exporters.neuron.patches.prophetnet import PROPHETNET
 from exporters.neuron.patches.snapshot import ModuleSnapshot
 from exporters.neuron.patches.weight_norm import WEIGHT_NORM
 from exporters.neuron.patches.yolos import YOLOS
@@ -51,6 +52,7 @@ PATCHES: Final[Mapping[str, TracePatch]] = MappingProxyType(
             YOLOS,
             CONVBERT,
             EXPERTS,
+            PROPHETNET,
         )
     }
 )

@@ -7,11 +7,11 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from exporters.neuron.patches.experts.form import Form, names_in
+from exporters.neuron.patches.replacing import replace_in
 
 if TYPE_CHECKING:
     import torch
     from torch import nn
-    from torch.overrides import TorchFunctionMode
 
 __all__ = ["LOOP", "MASKED_LOOP", "mark", "on_every_token"]
 
@@ -20,8 +20,13 @@ _Handler = Callable[..., Any]
 
 
 def on_every_token(module: nn.Module, method: str) -> None:
-    """Let `method` of this module run with every token where it picks some of them."""
-    setattr(module, method, partial(_run, getattr(module, method)))
+    """Let `method` of this module run with every token where it picks some of them.
+
+    What picks the tokens of one expert gives all of them, and what puts that expert's results
+    back leaves the others as they are. In between stands the expert, which treats each token
+    by itself. So nothing depends on how many tokens an expert has.
+    """
+    replace_in(module, method, _replacements)
 
 
 def mark(rows: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
@@ -35,35 +40,11 @@ def mark(rows: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
     return rows
 
 
-def _run(method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    with _every_token():
-        return method(*args, **kwargs)
-
-
-def _every_token() -> TorchFunctionMode:
-    """A mode in which what depends on how many tokens an expert has does so no longer.
-
-    What picks the tokens of one expert gives all of them, and what puts that expert's results
-    back leaves the others as they are. In between stands the expert, which treats each token
-    by itself. As a function mode it stands above the dispatcher, as it does for ConvBert.
-    """
-    from torch.overrides import TorchFunctionMode
-
-    class EveryToken(TorchFunctionMode):
-        def __torch_function__(
-            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
-        ) -> Any:
-            handler = _handlers().get(func)
-            return (partial(handler, func) if handler else func)(*args, **(kwargs or {}))
-
-    return EveryToken()
-
-
 @cache
-def _handlers() -> dict[Any, _Handler]:
+def _replacements() -> dict[Any, Callable[..., Any]]:
     import torch
 
-    return {
+    handlers: dict[Any, Callable[..., Any]] = {
         torch.where: _where,
         torch.nonzero: _nonzero,
         torch.Tensor.nonzero: _nonzero,
@@ -72,6 +53,7 @@ def _handlers() -> dict[Any, _Handler]:
         torch.Tensor.__getitem__: _getitem,
         torch.Tensor.__setitem__: _setitem,
     }
+    return {func: partial(handler, func) for func, handler in handlers.items()}
 
 
 def _nonzero(func: _Handler, mask: torch.Tensor, **kwargs: Any) -> Any:
