@@ -149,27 +149,7 @@ def _neutral(dtype: torch.dtype, reduce: str) -> float | int:
     return limits.min if reduce == "amax" else limits.max
 
 
-def index_copy(
-    self: torch.Tensor, dim: int, index: torch.Tensor, source: torch.Tensor
-) -> torch.Tensor:
-    """``aten::index_copy``: `self` with the slices of `source` at the places of `index`."""
-    if not self.dim():
-        return source.reshape(())
-    dim %= self.dim()
-    places = index.reshape([-1 if axis == dim else 1 for axis in range(self.dim())])
-    return self.scatter(dim, places.expand_as(source), source)
-
-
 LOWERINGS: Final = (
-    Lowering(
-        op="aten::index_copy",
-        function=index_copy,
-        summary="The slices are scattered along their axis.",
-        source="pytorch.org/docs/stable/generated/torch.Tensor.index_copy_.html",
-        # torch_xla's own kernel ends the process where the index is one of several results of
-        # an op, such as the order that a sort gives.
-        replaces=True,
-    ),
     Lowering(
         op="aten::masked_scatter",
         function=masked_scatter,
