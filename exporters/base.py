@@ -283,6 +283,8 @@ class Backend(ABC):
             batch, so that it only applies to models whose samples do not mix.
         preload: Modules that a fork server imports before it forks; none may touch a device.
         distributions: Distributions whose versions go into every result.
+        diagnosed_on: The runtime in whose environment `diagnose` runs, which needs no device;
+            None where the backend has no diagnosis.
     """
 
     name: ClassVar[str]
@@ -293,6 +295,7 @@ class Backend(ABC):
     chunks_batch: ClassVar[bool] = False
     preload: ClassVar[tuple[str, ...]] = ("torch", "transformers")
     distributions: ClassVar[tuple[str, ...]] = ("torch", "transformers")
+    diagnosed_on: ClassVar[str | None] = None
 
     @abstractmethod
     def resolve_runtime(self, requested: str = "auto") -> str | None:

@@ -57,6 +57,8 @@ class NeuronBackend(Backend):
         "optimum",
     )
 
+    diagnosed_on = "xla"
+
     def resolve_runtime(self, requested: str = "auto") -> str:
         """``neuronx`` where torch_neuronx is installed, else ``xla`` where torch_xla is."""
         if requested not in ("auto", *self.runtimes):

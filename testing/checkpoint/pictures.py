@@ -31,7 +31,7 @@ class PictureInputs:
         """Process with `processor`, the checkpoint's own."""
         self._processor = processor
         self.batch_size = batch_size
-        self.families = _FAMILIES
+        self.families: tuple[str, ...] = _FAMILIES
         self.unchanged: Mapping[str, str] = {
             name: "pictures of one size have no padding"
             for name in self.traced()
@@ -58,7 +58,7 @@ def drawing(seed: int) -> np.ndarray[Any, Any]:
     rows, columns = np.mgrid[: _SIZE[0], : _SIZE[1]] / max(_SIZE)
     slopes = random.uniform(-80, 80, (3, 2))
     ground = random.uniform(60, 190, 3) + rows[..., None] * slopes[:, 0]
-    picture = ground + columns[..., None] * slopes[:, 1]
+    picture: np.ndarray[Any, Any] = ground + columns[..., None] * slopes[:, 1]
     for _ in range(_SHAPES):
         row, column, size = (
             random.uniform(0, 0.8),

@@ -27,7 +27,7 @@ class SoundInputs:
         """Process with `extractor`, the checkpoint's own."""
         self._extractor = extractor
         self.batch_size = batch_size
-        self.families = _FAMILIES
+        self.families: tuple[str, ...] = _FAMILIES
         self.unchanged: Mapping[str, str] = {
             name: "sounds of one length have no padding"
             for name in self.traced()
@@ -55,4 +55,5 @@ def chord(seed: int, rate: int) -> np.ndarray[Any, Any]:
     times = np.arange(int(rate * _SECONDS)) / rate
     tones = random.uniform(80, 1200, (_TONES, 1))
     wave = np.sin(2 * np.pi * tones * times).mean(0) * np.exp(-2 * times)
-    return (wave + 0.01 * random.standard_normal(len(times))).astype(np.float32)
+    noisy: np.ndarray[Any, Any] = wave + 0.01 * random.standard_normal(len(times))
+    return noisy.astype(np.float32)

@@ -17,7 +17,7 @@ from testing.results import CaseResult, Outcome
 from testing.settings import CaseRequest
 from testing.versions import versions_of
 
-__all__ = ["GUARD_RERUN", "result_of", "with_op"]
+__all__ = ["GUARD_RERUN", "last_words", "model_line", "result_of", "with_op"]
 
 GUARD_RERUN: Final = "guard-rerun"
 
@@ -77,7 +77,7 @@ def _judged(report: ChildReport, request: CaseRequest) -> CaseResult:
     if report.ending is Ending.ERROR and report.error is not None:
         error = f"{report.error.kind}: {report.error.message}"
         return _result(report, request, Outcome.FAILED, error)
-    return _result(report, request, Outcome.CRASHED, _last_words(report) or _how(report))
+    return _result(report, request, Outcome.CRASHED, last_words(report) or _how(report))
 
 
 def _result(
@@ -101,7 +101,8 @@ def _stage(report: ChildReport) -> str:
     return report.stage or "import"
 
 
-def _last_words(report: ChildReport) -> str | None:
+def last_words(report: ChildReport) -> str | None:
+    """What native code wrote before it ended the process; None where it wrote nothing."""
     lines = [line.strip() for line in report.stderr.splitlines() if _LAST_WORDS.search(line)]
     return "\n".join(lines) or None
 
@@ -116,6 +117,11 @@ def _how(report: ChildReport) -> str:
         tail = "".join(f"\n{line}" for line in report.stderr.splitlines()[-5:])
         return f"the process exited with status {report.exit_code} in stage {stage!r}{tail}"
     return f"the process {report.ending.value} in stage {stage!r}"
+
+
+def model_line(report: ChildReport) -> str | None:
+    """``file.py:line`` of the model that ran when the process ended; None where it is unknown."""
+    return _source(report.error.frames if report.error else report.stack, "")
 
 
 def _source(stack: Iterable[Frame], test_path: str) -> str | None:
