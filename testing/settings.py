@@ -21,6 +21,7 @@ class RunSettings:
         backends: Backends to run; empty means all that are installed.
         neuron_runtime: ``auto``, ``neuronx`` or ``xla``.
         trace_patches: ``on``, ``off`` or comma-separated names.
+        lowerings: ``on``, ``off`` or comma-separated names.
         lowering_guard: Whether an op that would kill the process raises instead.
         isolate: ``auto`` (where the backend can crash), ``always`` or ``never``.
         run_skipped: Run what an entry skips and tell ``xfailed`` from ``xpassed``.
@@ -33,6 +34,7 @@ class RunSettings:
     backends: tuple[str, ...] = ()
     neuron_runtime: str = "auto"
     trace_patches: str = "on"
+    lowerings: str = "on"
     lowering_guard: bool = True
     isolate: str = "auto"
     run_skipped: bool = False

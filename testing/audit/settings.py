@@ -21,7 +21,7 @@ class AuditSettings:
         time_limit: Seconds that a case may take.
         neuron_runtime: ``auto``, ``neuronx`` or ``xla``.
         trace_patches: ``on``, ``off`` or comma-separated names.
-        lowerings: ``on`` or ``off``; there are none yet.
+        lowerings: ``on``, ``off`` or comma-separated names.
         lowering_guard: Whether an op that would kill the process raises instead.
     """
 
@@ -35,10 +35,10 @@ class AuditSettings:
     @property
     def run(self) -> RunSettings:
         """As the cases are told; whatever the backend, each has a process of its own."""
-        # `lowerings` goes the same way as soon as a run can be told of them.
         return RunSettings(
             neuron_runtime=self.neuron_runtime,
             trace_patches=self.trace_patches,
+            lowerings=self.lowerings,
             lowering_guard=self.lowering_guard,
             isolate="always",
             run_skipped=True,

@@ -46,7 +46,7 @@ Inspect = Callable[[str, str, str, "str | None", float], Inspection]
 class PatchVerdict(str, Enum):
     """Whether one model needs a patch.
 
-    A lowering that does the same would make it superseded; there are none yet.
+    A lowering that does the same makes it superseded.
     """
 
     NOT_NEEDED = "not needed"

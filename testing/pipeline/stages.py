@@ -289,6 +289,7 @@ def _export(case: _Case, subject: Subject, backend: Backend, workdir: Path) -> E
         runtime=request.case.runtime or request.case.delegate,
         dynamic=request.case.dynamic,
         patches=Selection.parse(request.settings.trace_patches),
+        lowerings=Selection.parse(request.settings.lowerings),
         guard=request.guard,
         workdir=workdir,
     )

@@ -6,7 +6,6 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from exporters import BACKENDS, get_backend
 from exporters.base import Backend
 from testing.commands.base import Status, UsageError, write, write_json
 from testing.commands.run_options import add_guard, add_run_options, add_selection
