@@ -26,7 +26,7 @@ def on_every_token(module: nn.Module, method: str) -> None:
     back leaves the others as they are. In between stands the expert, which treats each token
     by itself. So nothing depends on how many tokens an expert has.
     """
-    replace_in(module, method, _replacements)
+    replace_in(module, method, partial(_replacements, getattr(module, "num_experts", None)))
 
 
 def mark(rows: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
@@ -41,13 +41,13 @@ def mark(rows: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
 
 
 @cache
-def _replacements() -> dict[Any, Callable[..., Any]]:
+def _replacements(experts: int | None) -> dict[Any, Callable[..., Any]]:
     import torch
 
     handlers: dict[Any, Callable[..., Any]] = {
-        torch.where: _where,
-        torch.nonzero: _nonzero,
-        torch.Tensor.nonzero: _nonzero,
+        torch.where: partial(_where, experts),
+        torch.nonzero: partial(_nonzero, experts),
+        torch.Tensor.nonzero: partial(_nonzero, experts),
         torch.Tensor.index_add: _index_add,
         torch.Tensor.index_add_: _index_add,
         torch.Tensor.__getitem__: _getitem,
@@ -56,24 +56,35 @@ def _replacements() -> dict[Any, Callable[..., Any]]:
     return {func: partial(handler, func) for func, handler in handlers.items()}
 
 
-def _nonzero(func: _Handler, mask: torch.Tensor, **kwargs: Any) -> Any:
-    """The experts that have a token: all of them. On the CPU, where a loop may count them."""
+def _nonzero(experts: int | None, func: _Handler, mask: torch.Tensor, **kwargs: Any) -> Any:
+    """The experts that have a token: all of them. On the CPU, where a loop may count them.
+
+    Not what the mask has beside them, which is for tokens of no expert.
+    """
     import torch
 
     if mask.dim() != 1:
         return func(mask, **kwargs)
-    every = torch.arange(mask.shape[0])
+    every = torch.arange(mask.shape[0])[:experts]
     return (every,) if kwargs.get("as_tuple") else every.unsqueeze(1)
 
 
-def _where(func: _Handler, mask: torch.Tensor, *others: Any, **kwargs: Any) -> Any:
+def _where(
+    experts: int | None, func: _Handler, mask: torch.Tensor, *others: Any, **kwargs: Any
+) -> Any:
     """Slots and tokens of a mask of shape (top_k, tokens): every token, and its slot if any."""
     import torch
 
     if others or kwargs or mask.dim() != 2:
         return func(mask, *others, **kwargs)
-    tokens = torch.arange(mask.shape[1], device=mask.device)
-    return mask.to(torch.uint8).argmax(0), mark(tokens, mask.to(torch.bool).any(0))
+    slots, tokens = (torch.arange(size, device=mask.device) for size in mask.shape)
+    mask = mask.to(torch.bool)
+    if experts is None or len(slots) < experts:
+        return mask.to(torch.uint8).argmax(0), mark(tokens, mask.any(0))
+    # With as many slots as experts, an expert need not be another in each: NLLB-MoE of
+    # transformers 5 has slots that say 0 or 1.
+    every = slots.repeat_interleave(len(tokens)), tokens.repeat(len(slots))
+    return every[0], mark(every[1], mask.flatten())
 
 
 def _index_add(
