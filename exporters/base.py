@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -19,9 +20,12 @@ __all__ = [
     "BackendUnavailableError",
     "BakedRead",
     "DevicesError",
+    "Diagnosis",
     "ExportError",
     "ExportOptions",
     "ExportedModel",
+    "OpStatus",
+    "OpUse",
     "PatchFacts",
     "Selection",
     "UnsupportedOutputError",
@@ -105,6 +109,7 @@ class ExportOptions:
         runtime: Runtime or delegate, already resolved by `Backend.resolve_runtime`.
         dynamic: Whether the exported model must take sizes other than those of the inputs.
         patches: Trace patches that may be applied.
+        lowerings: Lowerings that may be applied.
         guard: Whether an op that would kill the process raises instead.
         workdir: Directory for what a compiler writes; the caller removes it.
     """
@@ -112,6 +117,7 @@ class ExportOptions:
     runtime: str | None = None
     dynamic: bool = False
     patches: Selection = dataclasses.field(default_factory=Selection)
+    lowerings: Selection = dataclasses.field(default_factory=Selection)
     guard: bool = True
     workdir: Path | None = None
 
@@ -133,6 +139,82 @@ class BakedRead:
     def __str__(self) -> str:
         where = f" at {self.source}" if self.source else ""
         return f"{self.op} of {', '.join(self.operands)}{where}"
+
+
+class OpStatus(str, Enum):
+    """What becomes of an op in a trace."""
+
+    LOWERED = "lowered"
+    LOWERED_BY_US = "lowered by us"
+    FOLDED = "folded"
+    PATCHED = "patched"
+    ON_ACTIVATION = "falls back on an activation"
+    ON_WEIGHT = "falls back on a weight"
+    READ = "data-dependent read"
+    RAISES = "raises"
+
+    @property
+    def is_mended(self) -> bool:
+        """Whether the graph is right without anybody's doing."""
+        return self in _MENDED
+
+
+_MENDED = (OpStatus.LOWERED, OpStatus.LOWERED_BY_US, OpStatus.FOLDED, OpStatus.PATCHED)
+
+
+@dataclass(frozen=True)
+class OpUse:
+    """An op at one line of a model's code, as often as it ran there in the same way.
+
+    Attributes:
+        op: Its name, such as ``aten::im2col``.
+        status: What becomes of it.
+        kind: What its operands derive from: ``weight``, ``input``, ``weight and input`` or
+            ``constant``; None where the op is lowered, which nobody has to know of.
+        remedy: Name of what is done about it: a lowering, ``fold``, ``read`` for the inputs of
+            the trace, or the trace patches that take its place.
+        operands: What each operand is or derives from, the first time.
+        modules: Paths of the modules that ran it.
+        module_class: ``package.module:Class`` of the first of them.
+        source: ``file.py:line`` of the model's code.
+        message: The error, where it raises.
+        count: How often it ran.
+    """
+
+    op: str
+    status: OpStatus
+    kind: str | None = None
+    remedy: str | None = None
+    operands: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
+    module_class: str | None = None
+    source: str | None = None
+    message: str | None = None
+    count: int = 1
+
+    @property
+    def is_fatal(self) -> bool:
+        """Whether it ends the trace: it raises, or reads what has no value and kills it."""
+        reads_weight = self.kind is not None and "weight" in self.kind
+        is_left = self.remedy is None and not self.status.is_mended
+        return self.status is OpStatus.RAISES or (is_left and reads_weight)
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Every op of one forward.
+
+    Attributes:
+        uses: The ops, what ends the trace first.
+        patches: Trace patches that were applied.
+        error: What the forward raised; what would have come after it is not among `uses`.
+        source: ``file.py:line`` of the model that raised it.
+    """
+
+    uses: tuple[OpUse, ...]
+    patches: tuple[str, ...] = ()
+    error: str | None = None
+    source: str | None = None
 
 
 class ExportedModel(ABC):
@@ -206,6 +288,8 @@ class Backend(ABC):
             batch, so that it only applies to models whose samples do not mix.
         preload: Modules that a fork server imports before it forks; none may touch a device.
         distributions: Distributions whose versions go into every result.
+        diagnosed_on: The runtime in whose environment `diagnose` runs, which needs no device;
+            None where the backend has no diagnosis.
     """
 
     name: ClassVar[str]
@@ -216,6 +300,7 @@ class Backend(ABC):
     chunks_batch: ClassVar[bool] = False
     preload: ClassVar[tuple[str, ...]] = ("torch", "transformers")
     distributions: ClassVar[tuple[str, ...]] = ("torch", "transformers")
+    diagnosed_on: ClassVar[str | None] = None
 
     @abstractmethod
     def resolve_runtime(self, requested: str = "auto") -> str | None:
@@ -233,11 +318,36 @@ class Backend(ABC):
         """The trace patches that it has, found without importing torch."""
         return ()
 
+    def lowering_names(self) -> tuple[str, ...]:
+        """The words for ``--lowerings``, found without importing torch."""
+        return ()
+
     def patched(
         self, model: torch.nn.Module, inputs: Mapping[str, Any], selection: Selection
     ) -> AbstractContextManager[tuple[str, ...]]:
         """Hold `model` as it is traced; gives the names of the patches that were applied."""
         return nullcontext(())
+
+    def diagnose(
+        self,
+        model: torch.nn.Module,
+        inputs: Mapping[str, Any],
+        patches: Selection,
+        told: Callable[[OpUse], None] = lambda use: None,
+    ) -> Diagnosis | None:
+        """Every op that `model` runs on `inputs`, and what becomes of it; None for no answer.
+
+        Args:
+            model: Model on the CPU; it is as before on return.
+            inputs: Keyword inputs.
+            patches: Trace patches that may be applied.
+            told: Told of each op at a line that is not simply lowered, before it runs.
+        """
+        return None
+
+    def sketch(self, use: OpUse) -> str | None:
+        """Python code to start from for what would mend `use`; None where nothing is to do."""
+        return None
 
     def environment(self, runtime: str | None) -> Mapping[str, str]:
         """Environment variables of the process that exports, set before it starts.

@@ -48,8 +48,11 @@ class Subject:
         inputs: Its inputs.
         exceptions: Flags of the model that were changed from transformers' defaults, each with
             its reason; they are counted in every summary and do not count as reached.
+        is_trained: Whether the weights are a checkpoint's: nothing of the model is then steadied
+            for the comparison, and no copy of it is made to try other weights.
     """
 
     model: torch.nn.Module
     inputs: Inputs
     exceptions: tuple[str, ...] = ()
+    is_trained: bool = False

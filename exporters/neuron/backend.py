@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Final
 
 from exporters.base import (
     Backend,
     BackendUnavailableError,
-    BakedRead,
+    Diagnosis,
     ExportedModel,
     ExportOptions,
+    OpUse,
     PatchFacts,
     Selection,
     Variant,
@@ -57,6 +58,8 @@ class NeuronBackend(Backend):
         "optimum",
     )
 
+    diagnosed_on = "xla"
+
     def resolve_runtime(self, requested: str = "auto") -> str:
         """``neuronx`` where torch_neuronx is installed, else ``xla`` where torch_xla is."""
         if requested not in ("auto", *self.runtimes):
@@ -82,6 +85,12 @@ class NeuronBackend(Backend):
 
         return tuple(PATCHES.values())
 
+    def lowering_names(self) -> tuple[str, ...]:
+        """Constant folding, baked reads, and each op that has a lowering."""
+        from exporters.neuron.lowerings import lowering_names
+
+        return lowering_names()
+
     def patched(
         self, model: torch.nn.Module, inputs: Mapping[str, Any], selection: Selection
     ) -> AbstractContextManager[tuple[str, ...]]:
@@ -89,6 +98,24 @@ class NeuronBackend(Backend):
         from exporters.neuron.patches import trace_patches
 
         return trace_patches(model, inputs, selection)
+
+    def diagnose(
+        self,
+        model: torch.nn.Module,
+        inputs: Mapping[str, Any],
+        patches: Selection,
+        told: Callable[[OpUse], None] = lambda use: None,
+    ) -> Diagnosis:
+        """Traces with every lowering and goes on where the guard would refuse."""
+        from exporters.neuron.diagnosis import diagnose
+
+        return diagnose(model, inputs, patches, told)
+
+    def sketch(self, use: OpUse) -> str | None:
+        """A lowering of its op, or where it reads data a trace patch of its module."""
+        from exporters.neuron.sketches import sketch
+
+        return sketch(use)
 
     def environment(self, runtime: str | None) -> Mapping[str, str]:
         """For ``xla`` its CPU client, without the optimiser, and a second device.
@@ -138,13 +165,14 @@ def _trace_xla(
 def _trace_neuronx(
     model: torch.nn.Module, inputs: Mapping[str, Any], options: ExportOptions
 ) -> ExportedModel:
-    """`torch_neuronx.trace`, the guard around the forward that it traces."""
-    from exporters.neuron.guard import watch_forward
+    """`torch_neuronx.trace`, the guard and the lowerings around the forward that it traces."""
+    from exporters.neuron.origins import named_weights
+    from exporters.neuron.watch import Watcher
 
-    reads: dict[BakedRead, None] = {}
-    watch = watch_forward(reads) if options.guard else None
-    exported = neuronx.trace(model, inputs, options, watch=watch)
-    exported.baked_reads = tuple(reads)
+    watcher = Watcher(named_weights(model), options.guard, options.lowerings)
+    exported = neuronx.trace(model, inputs, options, watch=watcher.of_tracer)
+    exported.baked_reads = watcher.seen.baked_reads
+    exported.lowerings = watcher.seen.lowerings
     return exported
 
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from exporters.base import ExportError
 
-__all__ = ["UnloweredOpError"]
+__all__ = ["UnknownLoweringError", "UnloweredOpError"]
+
+
+class UnknownLoweringError(ExportError):
+    """A selection names a lowering that does not exist."""
 
 
 class UnloweredOpError(ExportError):

@@ -8,7 +8,7 @@ from types import FrameType
 
 import torch
 
-__all__ = ["model_lines", "running_module"]
+__all__ = ["model_line", "model_lines", "running_module"]
 
 _NOT_THE_MODEL = ("torch", "torch_xla", "exporters", "contextlib")
 
@@ -20,6 +20,16 @@ def model_lines() -> list[str]:
         for frame in _frames()
         if frame.f_globals.get("__name__", "").partition(".")[0] not in _NOT_THE_MODEL
     ]
+
+
+def model_line() -> str | None:
+    """The innermost of these lines in a ``modeling_*.py``, else the innermost.
+
+    A helper of transformers serves many models.
+    """
+    lines = model_lines()
+    own = next((line for line in lines if line.startswith("modeling_")), None)
+    return own or next(iter(lines), None)
 
 
 def running_module(names: Mapping[torch.nn.Module, str]) -> str | None:

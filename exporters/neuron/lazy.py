@@ -22,6 +22,7 @@ __all__ = [
     "leaf_of",
     "placeholder",
     "program_of",
+    "read",
     "read_counters",
     "run_compiled",
     "run_stablehlo",
@@ -130,6 +131,15 @@ def run_stablehlo(program: bytes, arguments: Sequence[torch.Tensor]) -> list[tor
     """Compile and run StableHLO bytecode; slower than `run_compiled` by the compilation."""
     results: list[torch.Tensor] = _C._run_stablehlo(program, list(arguments))
     return results
+
+
+def read(tensor: torch.Tensor) -> torch.Tensor:
+    """The value of a lazy tensor, which stays as lazy as it was.
+
+    ``tensor.cpu()`` makes what it reads a leaf of the graph, and so a constant of the program.
+    """
+    values: list[torch.Tensor] = _C._xla_get_cpu_tensors([tensor])
+    return values[0]
 
 
 def program_of(tensors: Sequence[torch.Tensor]) -> str:

@@ -16,6 +16,7 @@ from exporters.base import ExportedModel, ExportError, ExportOptions, Selection
 from exporters.batching import common_batch, run_in_chunks
 from exporters.neuron import lazy
 from exporters.neuron.flat import InputMismatchError
+from exporters.neuron.folding import Folded
 from exporters.neuron.graph import TracedGraph
 from exporters.neuron.graph import trace as trace_graph
 from exporters.neuron.origins import Origin, named_weights
@@ -23,8 +24,8 @@ from exporters.tree import substitute, tensor_leaves
 
 __all__ = ["XlaModel", "XlaProgram", "trace"]
 
-Source = Origin | torch.Tensor
-"""Where a value of the program comes from: a weight or an input, or a constant's own value."""
+Source = Origin | Folded | torch.Tensor
+"""Where a value of the program comes from: a weight, an input, what was folded, or a constant."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class XlaModel(ExportedModel):
         program: What was compiled.
         graph: What was traced, its output the structure of every result.
         example: The inputs of the trace.
-        weights: Values of the parameters and buffers, on the CPU.
+        weights: Values of the parameters and buffers and of what was folded, on the CPU.
         selection: The trace patches that were allowed.
         batch_size: Traced size of axis 0, when any other may be run too.
     """
@@ -99,14 +100,19 @@ class XlaModel(ExportedModel):
         return run_in_chunks(self._run, inputs, self.batch_size)
 
     def with_weights(self, model: torch.nn.Module) -> XlaModel:
-        """The same compiled program with the weights of `model`, patched as it was traced."""
+        """The same compiled program with the weights of `model`, patched as it was traced.
+
+        Raises:
+            WeightsInlinedError: While tracing the model read a value of its weights that differs.
+        """
         from exporters.neuron.patches import trace_patches
 
         # A copy, since what `ExportedModel` declares (patches, baked reads) is no field.
         rebound = copy.copy(self)
         rebound._on_device = {}
         with trace_patches(model, self.example, self.selection):
-            rebound.weights = _values(model)
+            weights = _values(model)
+            rebound.weights = {**weights, **self.graph.seen.folds.values_for(weights)}
         return rebound
 
     def _run(self, inputs: Mapping[str, Any]) -> Any:
@@ -128,7 +134,7 @@ class XlaModel(ExportedModel):
     def _value_of(self, source: Source, given: Mapping[str, torch.Tensor]) -> torch.Tensor:
         if isinstance(source, torch.Tensor):
             return source
-        if source.kind == "input":
+        if isinstance(source, Origin) and source.kind == "input":
             return lazy.to_device(given[source.name])
         if source.name not in self._on_device:
             self._on_device[source.name] = lazy.to_device(self.weights[source.name])
@@ -141,16 +147,17 @@ def trace(model: torch.nn.Module, inputs: Mapping[str, Any], options: ExportOpti
     Raises:
         UnloweredOpError: With the guard on, when an op would read a placeholder.
     """
-    graph = trace_graph(model, inputs, options.guard)
+    graph = trace_graph(model, inputs, options.guard, options.lowerings)
     exported = XlaModel(
         program=_compile(graph),
         graph=graph,
         example=inputs,
-        weights=_values(model),
+        weights={**_values(model), **graph.seen.folds.values()},
         selection=options.patches,
         batch_size=common_batch(inputs) if options.dynamic else None,
     )
-    exported.baked_reads = graph.baked_reads
+    exported.baked_reads = graph.seen.baked_reads
+    exported.lowerings = graph.seen.lowerings
     return exported
 
 
@@ -170,7 +177,7 @@ def _compile(graph: TracedGraph) -> XlaProgram:
     if not outputs:
         return XlaProgram(None, outputs, (), results)
     arguments = tuple(
-        graph.origins.leaf(leaf_id) or value for leaf_id, value in lazy.graph_leaves(outputs)
+        _source(leaf_id, value, graph) for leaf_id, value in lazy.graph_leaves(outputs)
     )
     return XlaProgram(lazy.compile_graph(outputs), outputs, arguments, results)
 
@@ -183,7 +190,11 @@ def _passed_through(leaf: torch.Tensor, graph: TracedGraph) -> Source | None:
     if found is None:
         return None
     leaf_id, value = found
-    return graph.origins.leaf(leaf_id) or value
+    return _source(leaf_id, value, graph)
+
+
+def _source(leaf_id: int, value: torch.Tensor, graph: TracedGraph) -> Source:
+    return graph.origins.leaf(leaf_id) or graph.seen.folds.leaf(leaf_id) or value
 
 
 def _values(model: torch.nn.Module) -> dict[str, torch.Tensor]:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from testing.commands.base import Status, UsageError, write, write_json
+from testing.commands.run_options import positive, shard
 from testing.coverage.errors import RequestError
-from testing.shards import Shard, ShardError
 
 if TYPE_CHECKING:
     from testing.coverage.gathering import Request
@@ -30,8 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--results", action="append", default=[], metavar="DIR", help="of a sweep; repeatable"
     )
-    parser.add_argument("--shard", type=_shard, metavar="I/N", help="one share of the classes")
-    parser.add_argument("--workers", type=_positive, metavar="N", help="default: one a core")
+    parser.add_argument("--shard", type=shard, metavar="I/N", help="one share of the classes")
+    parser.add_argument("--workers", type=positive, metavar="N", help="default: one a core")
     parser.add_argument(
         "--journal",
         type=Path,
@@ -79,16 +79,3 @@ def _tell(coverage: Coverage, options: argparse.Namespace) -> None:
         write(markdown.page(coverage))
     else:
         write(text.details(coverage) if options.names else text.summary(coverage))
-
-
-def _shard(text: str) -> Shard:
-    try:
-        return Shard.parse(text)
-    except ShardError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be 1 or more, not {text}")
-    return int(text)

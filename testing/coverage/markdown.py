@@ -10,7 +10,7 @@ from testing.coverage.tables import area_rows, column_rows, facts
 from testing.coverage.verdict import Kind
 from testing.reports.tables import piped
 
-__all__ = ["page"]
+__all__ = ["escaped", "page"]
 
 _HEADINGS = {
     Kind.NO_TINY_MODEL: "No tiny model",
@@ -63,10 +63,10 @@ def _section(heading: str, lines: Iterable[str]) -> Iterator[str]:
 
 
 def _item(record: ClassRecord, why: str | None = None) -> str:
-    told = f": {_escaped(why)}" if why else ""
+    told = f": {escaped(why)}" if why else ""
     return f"- `{record.model_class}` ({record.model_type}){told}"
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """Text that Markdown shows as it is; underscores within words are no emphasis."""
     return re.sub(r"[\\<>*`]|(?<!\w)_|_(?!\w)", r"\\\g<0>", text)

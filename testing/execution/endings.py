@@ -18,7 +18,7 @@ from testing.settings import CaseRequest
 from testing.sizes import size_text
 from testing.versions import versions_of
 
-__all__ = ["GUARD_RERUN", "result_of", "with_op"]
+__all__ = ["GUARD_RERUN", "last_words", "model_line", "result_of", "with_op"]
 
 GUARD_RERUN: Final = "guard-rerun"
 _MOST_FRAMES: Final = 40
@@ -81,7 +81,7 @@ def _judged(report: ChildReport, request: CaseRequest) -> CaseResult:
         return _result(report, request, Outcome.FAILED, error)
     if report.ending is Ending.MEMORY:
         return _result(report, request, Outcome.CRASHED, _memory(report, request))
-    return _result(report, request, Outcome.CRASHED, _last_words(report) or _how(report))
+    return _result(report, request, Outcome.CRASHED, last_words(report) or _how(report))
 
 
 def _result(
@@ -106,7 +106,8 @@ def _stage(report: ChildReport) -> str:
     return report.stage or "import"
 
 
-def _last_words(report: ChildReport) -> str | None:
+def last_words(report: ChildReport) -> str | None:
+    """What native code wrote before it ended the process; None where it wrote nothing."""
     lines = [line.strip() for line in report.stderr.splitlines() if _LAST_WORDS.search(line)]
     return "\n".join(lines) or None
 
@@ -137,6 +138,11 @@ def _told(frame: Frame) -> str:
     parts = PurePath(frame.path).parts
     below = parts[parts.index("site-packages") + 1 :] if "site-packages" in parts else parts
     return readable(f"{PurePath(*below)}:{frame.line} in {frame.function}")
+
+
+def model_line(report: ChildReport) -> str | None:
+    """``file.py:line`` of the model that ran when the process ended; None where it is unknown."""
+    return _source(report.error.frames if report.error else report.stack, "")
 
 
 def _source(stack: Iterable[Frame], test_path: str) -> str | None:

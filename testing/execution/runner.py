@@ -18,7 +18,15 @@ from testing.parallel import worker
 from testing.results import CaseResult, Outcome
 from testing.settings import CaseRequest
 
-__all__ = ["close_servers", "environment_of", "execute", "modules_of", "server_of"]
+__all__ = [
+    "close_servers",
+    "environment_of",
+    "execute",
+    "execute_on",
+    "modules_of",
+    "preload_of",
+    "server_of",
+]
 
 _TARGET: Final = "testing.execution.child:main"
 # What a case's child would otherwise import for itself, each time anew.
@@ -45,9 +53,15 @@ def execute(request: CaseRequest) -> CaseResult:
     backend = get_backend(request.case.backend)
     if not request.settings.isolates(backend):
         return _in_process(request, backend)
-    result = _in_child(request, backend)
+    return execute_on(server_of(backend, request.case.runtime), request)
+
+
+def execute_on(server: ForkServer, request: CaseRequest) -> CaseResult:
+    """Run a case in a child of this server; see `execute`."""
+    backend = get_backend(request.case.backend)
+    result = _in_child(server, request, backend)
     if result.outcome is Outcome.CRASHED and backend.can_crash and not request.guard:
-        return with_op(result, _in_child(replace(request, guard=True), backend))
+        return with_op(result, _in_child(server, replace(request, guard=True), backend))
     return result
 
 
@@ -67,7 +81,7 @@ def _in_process(request: CaseRequest, backend: Backend) -> CaseResult:
     return run_case(request, listener.get() or (lambda stage: None))
 
 
-def _in_child(request: CaseRequest, backend: Backend) -> CaseResult:
+def _in_child(server: ForkServer, request: CaseRequest, backend: Backend) -> CaseResult:
     task = Task(
         target=_TARGET,
         payload=request.to_dict(),
@@ -76,17 +90,20 @@ def _in_child(request: CaseRequest, backend: Backend) -> CaseResult:
         modules=modules_of(request),
         threads=worker.get().threads,
     )
-    report = server_of(backend, request.case.runtime).run(task, listener.get())
-    return result_of(report, request, backend)
+    return result_of(server.run(task, listener.get()), request, backend)
 
 
 def server_of(backend: Backend, runtime: str | None) -> ForkServer:
     """The fork server of this thread for a runtime; it starts when it is asked for a child."""
     key = threading.get_ident(), backend.name, runtime
     if key not in _servers:
-        preload = (*backend.preload, *_PRELOAD)
-        _servers[key] = ForkServer(preload, environment_of(backend, runtime))
+        _servers[key] = ForkServer(preload_of(backend), environment_of(backend, runtime))
     return _servers[key]
+
+
+def preload_of(backend: Backend) -> tuple[str, ...]:
+    """What a server imports for the cases of a backend."""
+    return (*backend.preload, *_PRELOAD)
 
 
 def modules_of(request: CaseRequest) -> tuple[ModuleSpec, ...]:

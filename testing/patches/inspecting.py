@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from exporters import get_backend
+from exporters.base import Backend, Selection
 from testing.isolation import ChildReport, Ending
 
-__all__ = ["TARGET", "Inspection", "inspection_of", "main"]
+__all__ = ["TARGET", "Inspection", "inspect", "inspection_of", "main"]
 
 TARGET: Final = "testing.patches.inspecting:main"
 
@@ -64,23 +66,22 @@ def main(payload: Mapping[str, str], report: Callable[[str], None]) -> dict[str,
     report("build")
     subject = normalise(build(payload["model_class"]))
     report("inspect")
-    found = _inspected(subject.model, subject.inputs.traced(), payload)
-    return asdict(found)
-
-
-def _inspected(model: Any, inputs: dict[str, Any], payload: Mapping[str, str]) -> Inspection:
-    from exporters import get_backend
-    from exporters.base import Selection
-
-    backend = get_backend(payload["backend"])
     only = Selection(everything=False, names=frozenset({payload["patch"]}))
+    backend = get_backend(payload["backend"])
+    return asdict(inspect(subject.model, subject.inputs.traced(), backend, only))
+
+
+def inspect(
+    model: Any, inputs: dict[str, Any], backend: Backend, selection: Selection
+) -> Inspection:
+    """Run `model` on the CPU with the patches of `selection` and without, and compare."""
     before = _output(model, inputs)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        with backend.patched(model, inputs, only) as applied:
+        with backend.patched(model, inputs, selection) as applied:
             after = _output(model, inputs) if applied else None
     if not applied:
-        return Inspection(problems=tuple(_left_out(told, payload["patch"])))
+        return Inspection(problems=tuple(_left_out(told)))
     return _compared(before, after)
 
 
@@ -100,6 +101,6 @@ def _compared(before: Any, after: Any) -> Inspection:
     return Inspection(True, worst, found.failures)
 
 
-def _left_out(told: list[warnings.WarningMessage], patch: str) -> list[str]:
+def _left_out(told: list[warnings.WarningMessage]) -> list[str]:
     messages = [str(one.message) for one in told]
-    return [text for text in messages if text.startswith(f"trace patch {patch} ")]
+    return [text for text in messages if text.startswith("trace patch ")]

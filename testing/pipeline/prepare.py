@@ -10,6 +10,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from importlib import import_module
 from typing import Any, Final
 
@@ -58,7 +59,7 @@ def normalise(subject: Subject) -> Subject:
     """The subject in eval mode, without hub kernels and losses, and with clean inputs.
 
     transformers' ``set_config_for_less_flaky_test`` and ``set_model_for_less_flaky_test`` are
-    applied to its models; a plain ``torch.nn.Module`` is left as it is.
+    applied to its models; a plain ``torch.nn.Module`` and a checkpoint are left as they are.
 
     Raises:
         ValueError: Kernels of the hub have replaced the model's forward, which nothing undoes.
@@ -67,9 +68,9 @@ def normalise(subject: Subject) -> Subject:
     if getattr(subject.model, "use_kernels", False):
         raise ValueError(f"{type(subject.model).__name__} was built with kernels of the hub")
     model = subject.model.eval()
-    if _is_of_transformers(model):
+    if _is_of_transformers(model) and not subject.is_trained:
         _steady(model)
-    return Subject(model, CleanInputs(subject.inputs, model), subject.exceptions)
+    return replace(subject, model=model, inputs=CleanInputs(subject.inputs, model))
 
 
 class CleanInputs:

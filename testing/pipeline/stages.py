@@ -208,7 +208,8 @@ def _run_eager(case: _Case, subject: Subject, trials: list[Trial]) -> _Reference
     )
     reference = _Reference(runs, masked, _noise(first, runs[1][1]))
     reference.notes += [f"Note: {masked.note}."] if masked.note else []
-    _add_other_weights(reference, subject.model, trials[-1])
+    if not subject.is_trained:
+        _add_other_weights(reference, subject.model, trials[-1])
     return reference
 
 
@@ -288,6 +289,7 @@ def _export(case: _Case, subject: Subject, backend: Backend, workdir: Path) -> E
         runtime=request.case.runtime or request.case.delegate,
         dynamic=request.case.dynamic,
         patches=Selection.parse(request.settings.trace_patches),
+        lowerings=Selection.parse(request.settings.lowerings),
         guard=request.guard,
         workdir=workdir,
     )

@@ -34,6 +34,10 @@ _OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
         "trace patches that may be applied (default: on)",
         {"default": "on", "metavar": "on|off|NAME,…"},
     ),
+    "--lowerings": (
+        "what may be done about an op that XLA lacks: folding, lowerings (default: on)",
+        {"default": "on", "metavar": "on|off|NAME,…"},
+    ),
     "--lowering-guard": (
         "raise where an op would kill the process (default: on)",
         {"choices": ["on", "off"], "default": "on"},
@@ -112,6 +116,7 @@ def settings_of(config: pytest.Config, results: str) -> RunSettings:
         backends=tuple(dict.fromkeys(option("--backend"))),
         neuron_runtime=option("--neuron-runtime"),
         trace_patches=option("--trace-patches"),
+        lowerings=option("--lowerings"),
         lowering_guard=option("--lowering-guard") == "on",
         isolate=option("--isolate"),
         case_memory=_case_memory(option("--case-memory")),
@@ -147,10 +152,17 @@ def _check(settings: RunSettings) -> None:
         except ShardError as error:
             raise pytest.UsageError(f"--shard: {error}") from None
     _check_durations(settings)
-    patches = [name for backend in BACKENDS for name in get_backend(backend).patch_names()]
-    for name in sorted(Selection.parse(settings.trace_patches).names):
-        if name not in patches:
-            raise pytest.UsageError(_unknown("trace patch", name, patches))
+    backends = [get_backend(name) for name in BACKENDS]
+    patches = [name for backend in backends for name in backend.patch_names()]
+    _check_names("trace patch", settings.trace_patches, patches)
+    lowerings = [name for backend in backends for name in backend.lowering_names()]
+    _check_names("lowering", settings.lowerings, lowerings)
+
+
+def _check_names(what: str, given: str, known: list[str]) -> None:
+    for name in sorted(Selection.parse(given).names):
+        if name not in known:
+            raise pytest.UsageError(_unknown(what, name, known))
 
 
 def _check_durations(settings: RunSettings) -> None:

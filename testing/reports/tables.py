@@ -35,8 +35,8 @@ def _line(row: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join([first[0].ljust(first[1]), *(f.rjust(width) for f, width in figures)])
 
 
-def piped(rows: Rows) -> str:
-    """A table in Markdown, figures to the right."""
+def piped(rows: Rows, texts: int = 1) -> str:
+    """A table in Markdown: `texts` columns to the left, and figures to the right."""
     header, *body = rows
-    rule = ["---", *("---:" for _ in header[1:])]
+    rule = [*("---" for _ in header[:texts]), *("---:" for _ in header[texts:])]
     return "\n".join(f"| {' | '.join(row)} |" for row in (header, rule, *body))

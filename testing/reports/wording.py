@@ -54,6 +54,7 @@ def rerun_command(case_id: str, settings: RunSettings) -> str:
     chosen = {
         "--neuron-runtime": (settings.neuron_runtime, defaults.neuron_runtime),
         "--trace-patches": (settings.trace_patches, defaults.trace_patches),
+        "--lowerings": (settings.lowerings, defaults.lowerings),
         "--lowering-guard": ("on" if settings.lowering_guard else "off", "on"),
         "--isolate": (settings.isolate, defaults.isolate),
         "--case-memory": (str(settings.case_memory), str(defaults.case_memory)),

@@ -26,7 +26,7 @@ from testing.tiny.exceptions import Change, changes_of, impossible, uninitialise
 from testing.tiny.rules import input_domains
 from testing.tiny.weights import calibrate, scatter
 
-__all__ = ["build_subject"]
+__all__ = ["build_subject", "sampled_inputs"]
 
 # A decoder's head reads the last token that is no padding, and without a padding token it refuses
 # batches above 1. Most classes leave the token to the checkpoint.
@@ -48,13 +48,22 @@ def build_subject(model_class: str, seed: int = 0) -> Subject:
     if model_class.endswith(_NEEDS_PADDING):
         _give_padding(config)
     model = _model(loaded, config, seed)
-    inputs = _inputs(input_domains(model), seed)
+    inputs = sampled_inputs(model, seed)
     calibrate(model, inputs.traced())
     exceptions = tuple(change.why for change in changes if change.tames)
     return Subject(model=model, inputs=inputs, exceptions=exceptions)
 
 
-def _inputs(domains: dict[str, Domain], seed: int) -> SampledInputs:
+def sampled_inputs(model: torch.nn.Module, seed: int = 0) -> SampledInputs:
+    """Inputs drawn from the domains that `model` has for them.
+
+    Raises:
+        NoTinyModelError: The forward requires an input for which there is no rule.
+    """
+    return _drawn(input_domains(model), seed)
+
+
+def _drawn(domains: dict[str, Domain], seed: int) -> SampledInputs:
     """Inputs drawn from their domains; dots in the name of one lead into a mapping or a tuple."""
     if not any("." in path for path in domains):
         return SampledInputs(domains, seed=seed)

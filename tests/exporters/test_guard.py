@@ -110,7 +110,7 @@ def test_a_read_of_a_placeholder_is_named(
 def test_a_read_of_an_input_is_recorded_and_passes(
     op: Callable[[Any], Any], name: str, shape: tuple[int, ...]
 ) -> None:
-    (read,) = guarded(op, "input", shape).baked_reads
+    (read,) = guarded(op, "input", shape).seen.baked_reads
     assert (read.op, read.operands) == (name, ("x",))
     assert read.source is not None
     assert read.source.startswith("test_guard.py:")
@@ -147,7 +147,7 @@ def test_a_mask_made_of_inputs_may_index_a_parameter() -> None:
     mask = torch.tensor([True, False, True, False])
     graph = trace(MaskedRows().eval(), {"mask": mask}, guarded=True)
     assert graph.output.shape == (2, 3)
-    (read,) = graph.baked_reads
+    (read,) = graph.seen.baked_reads
     assert (read.op, read.operands) == ("aten::nonzero", ("mask",))
     unguarded = trace(MaskedRows().eval(), {"mask": mask}, guarded=False)
     assert lazy.program_of([graph.output]) == lazy.program_of([unguarded.output])
@@ -165,7 +165,7 @@ class Filled(torch.nn.Module):
 
 
 def test_a_value_made_of_inputs_may_fill_what_derives_from_a_parameter() -> None:
-    (read,) = trace(Filled().eval(), {"x": torch.ones(3)}, guarded=True).baked_reads
+    (read,) = trace(Filled().eval(), {"x": torch.ones(3)}, guarded=True).seen.baked_reads
     assert (read.op, read.operands) == ("aten::_local_scalar_dense", ("x",))
 
 
@@ -183,7 +183,7 @@ class ReadTwice(torch.nn.Module):
 
 
 def test_what_was_read_from_an_input_still_derives_from_it() -> None:
-    reads = trace(ReadTwice().eval(), {"x": torch.ones(3)}, guarded=True).baked_reads
+    reads = trace(ReadTwice().eval(), {"x": torch.ones(3)}, guarded=True).seen.baked_reads
     assert [read.op for read in reads] == ["aten::nonzero", "aten::_local_scalar_dense"]
     assert {read.operands for read in reads} == {("x",)}
 
@@ -194,7 +194,7 @@ class ReadsConstant(torch.nn.Module):
 
 
 def test_a_read_of_a_constant_is_no_baked_read() -> None:
-    assert trace(ReadsConstant().eval(), {"x": torch.ones(3)}, guarded=True).baked_reads == ()
+    assert trace(ReadsConstant().eval(), {"x": torch.ones(3)}, guarded=True).seen.baked_reads == ()
 
 
 class Noise(torch.nn.Module):

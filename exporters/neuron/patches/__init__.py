@@ -22,6 +22,8 @@ from exporters.neuron.patches.base import (
     UnknownPatchError,
 )
 from exporters.neuron.patches.convbert import CONVBERT
+from exporters.neuron.patches.experts import EXPERTS
+from exporters.neuron.patches.prophetnet import PROPHETNET
 from exporters.neuron.patches.snapshot import ModuleSnapshot
 from exporters.neuron.patches.weight_norm import WEIGHT_NORM
 from exporters.neuron.patches.yolos import YOLOS
@@ -49,6 +51,8 @@ PATCHES: Final[Mapping[str, TracePatch]] = MappingProxyType(
             WEIGHT_NORM,
             YOLOS,
             CONVBERT,
+            EXPERTS,
+            PROPHETNET,
         )
     }
 )

@@ -23,6 +23,7 @@ __all__ = [
     "Target",
     "TracePatch",
     "UnknownPatchError",
+    "names_in_code",
     "set_buffer",
 ]
 
@@ -69,7 +70,7 @@ class Target:
             found = pkgutil.resolve_name(self.path)
         except (ImportError, AttributeError) as error:
             return f"{self.path} does not exist ({error})"
-        absent = [name for name in self.uses if name not in _names_in_code(found)]
+        absent = [name for name in self.uses if name not in names_in_code(found)]
         return f"{self.path} no longer refers to {', '.join(absent)}" if absent else None
 
 
@@ -92,6 +93,8 @@ class TracePatch:
         issue: The upstream issue that makes it necessary.
         mentions: Words of which the code of a model that needs it has one, where `model_types`
             is empty.
+        tolerance: How far, absolutely and relatively, a patched model's outputs on the CPU may be
+            from the unpatched one's; 0 where it does the same sums in the same order.
     """
 
     name: str
@@ -102,6 +105,7 @@ class TracePatch:
     model_types: tuple[str, ...] = ()
     issue: str = UPSTREAM_ISSUE
     mentions: tuple[str, ...] = ()
+    tolerance: float = 0.0
 
     def concerns(self, model: nn.Module) -> bool:
         """Whether `model` or a part of it is of one of the patch's model types."""
@@ -128,6 +132,7 @@ def set_buffer(module: nn.Module, name: str, value: torch.Tensor) -> None:
         module.register_buffer(name, value, persistent=False)
 
 
-def _names_in_code(function: Any) -> Sequence[str]:
+def names_in_code(function: Any) -> Sequence[str]:
+    """Globals and attributes that the code of a Python function refers to."""
     code = getattr(inspect.unwrap(function), "__code__", None)
     return code.co_names if code else ()

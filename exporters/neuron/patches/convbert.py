@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from exporters.neuron.patches.base import PatchNotCoveredError, Target, TracePatch
+from exporters.neuron.patches.replacing import replace_in
 
 if TYPE_CHECKING:
     import torch
@@ -118,31 +118,13 @@ def find(model: nn.Module) -> list[nn.Module]:
 def apply(modules: Sequence[nn.Module], inputs: Any) -> None:
     """Let the forward of these modules, and nothing else, use the replacement."""
     for module in modules:
-        module.forward = partial(_forward, module.forward)
+        replace_in(module, "forward", _replacements)
 
 
-def _forward(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    with _replaced_unfold():
-        return original(*args, **kwargs)
-
-
-def _replaced_unfold() -> Any:
-    """A mode that calls the replacement; other threads and other modules keep torch's own.
-
-    A function mode stands above the dispatcher. A `TorchDispatchMode` would not do: under one,
-    writes into views of tensors made on the XLA device are lost.
-    """
+def _replacements() -> dict[Any, Callable[..., Any]]:
     import torch
-    from torch.overrides import TorchFunctionMode
 
-    class ReplacedUnfold(TorchFunctionMode):
-        def __torch_function__(
-            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
-        ) -> Any:
-            chosen = unfold if func is torch.nn.functional.unfold else func
-            return chosen(*args, **(kwargs or {}))
-
-    return ReplacedUnfold()
+    return {torch.nn.functional.unfold: unfold}
 
 
 CONVBERT: Final = TracePatch(

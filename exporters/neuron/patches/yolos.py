@@ -29,15 +29,16 @@ def apply(modules: Sequence[nn.Module], inputs: Any) -> None:
         interpolation: Any = module.interpolation
         name = _embeddings_name(module)
         assert name is not None
+        # Transformers 5 keeps those of the encoder in the interpolation, which needs no argument.
+        given = () if hasattr(interpolation, name) else (getattr(module, name),)
         for size in _image_sizes(inputs, interpolation.config.num_channels):
-            value = _interpolated(interpolation, getattr(module, name), size)
-            set_buffer(interpolation, _buffer(size), value)
+            set_buffer(interpolation, _buffer(size), _interpolated(interpolation, *given, size))
         # On the instance, and as a bound method: a deep copy then uses its own buffers.
         interpolation.forward = MethodType(_forward, interpolation)
 
 
 def _embeddings_name(module: nn.Module) -> str | None:
-    """The parameter that the module's interpolation is called on, if it has one."""
+    """The parameter that the module's interpolation is for, if it has one."""
     from transformers.models.yolos import modeling_yolos as yolos
 
     interpolation = getattr(module, "interpolation", None)
@@ -48,11 +49,11 @@ def _embeddings_name(module: nn.Module) -> str | None:
     return None
 
 
-def _interpolated(interpolation: nn.Module, embeddings: torch.Tensor, size: _Size) -> torch.Tensor:
+def _interpolated(interpolation: nn.Module, *arguments: Any) -> torch.Tensor:
     import torch
 
     with torch.no_grad():
-        value: torch.Tensor = type(interpolation).forward(interpolation, embeddings, size)
+        value: torch.Tensor = type(interpolation).forward(interpolation, *arguments)
     return value
 
 
@@ -76,17 +77,24 @@ def _buffer(size: _Size) -> str:
 
 
 def _forward(
-    interpolation: nn.Module, pos_embed: torch.Tensor, img_size: _Size = (800, 1344)
+    interpolation: nn.Module, *arguments: Any, img_size: _Size = (800, 1344)
 ) -> torch.Tensor:
-    # The default is transformers' own.
-    value = interpolation._buffers.get(_buffer((int(img_size[0]), int(img_size[1]))))
+    # The size comes last, where it is given; the default is transformers' own.
+    size = arguments[-1] if arguments and not _is_tensor(arguments[-1]) else img_size
+    value = interpolation._buffers.get(_buffer((int(size[0]), int(size[1]))))
     if value is None:
         raise PatchNotCoveredError(
-            f"trace patch yolos: position embeddings for an image of {tuple(img_size)} are asked "
+            f"trace patch yolos: position embeddings for an image of {tuple(size)} are asked "
             f"for, and only {', '.join(interpolation._buffers)} exist. "
             "Give trace_patches the inputs of the trace."
         )
     return value
+
+
+def _is_tensor(value: Any) -> bool:
+    import torch
+
+    return isinstance(value, torch.Tensor)
 
 
 YOLOS: Final = TracePatch(
@@ -98,9 +106,7 @@ YOLOS: Final = TracePatch(
         Target(
             f"{_MODELING}:YolosEmbeddings.forward", uses=("interpolation", "position_embeddings")
         ),
-        Target(
-            f"{_MODELING}:YolosEncoder.forward", uses=("interpolation", "mid_position_embeddings")
-        ),
+        Target(f"{_MODELING}:YolosEncoder.forward", uses=("interpolation",)),
     ),
     find=find,
     apply=apply,

@@ -6,10 +6,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from exporters import BACKENDS, get_backend
-from exporters.base import Selection
+from exporters.base import Backend
 from testing.commands.base import Status, UsageError, write, write_json
-from testing.commands.run_options import add_guard, add_run_options
+from testing.commands.run_options import add_guard, add_run_options, add_selection
 from testing.commands.skips.arguments import add_audits, add_file, shown
 from testing.scopes import Scope, ScopeError
 
@@ -43,9 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_file(parser)
     add_audits(parser)
     add_run_options(parser)
-    parser.add_argument(
-        "--trace-patches", type=_patches, default="on", metavar="on|off|NAME,…", help="default: on"
-    )
+    add_selection(parser, "--trace-patches", "trace patch", Backend.patch_names)
     add_guard(parser, default="on")
 
 
@@ -116,12 +113,3 @@ def _scope(text: str) -> Scope:
         return Scope.parse(text)
     except ScopeError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def _patches(text: str) -> str:
-    known = [name for backend in BACKENDS for name in get_backend(backend).patch_names()]
-    for name in sorted(Selection.parse(text).names):
-        if name not in known:
-            told = f"no trace patch is called {name!a}; there are: {', '.join(known)}"
-            raise argparse.ArgumentTypeError(told)
-    return text

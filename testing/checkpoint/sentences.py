@@ -1,18 +1,15 @@
-"""A subject from a checkpoint: its weights, and real sentences through its own tokenizer."""
+"""Real sentences through a checkpoint's tokenizer."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import cycle, islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-
-from testing.subject import Subject
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
-__all__ = ["CheckpointError", "SentenceInputs", "load"]
+__all__ = ["SentenceInputs"]
 
 _LENGTH: Final = 24
 _TRACED: Final = (
@@ -34,10 +31,6 @@ _FRESH: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-class CheckpointError(Exception):
-    """A directory is no checkpoint of the class that is asked for."""
-
-
 class SentenceInputs:
     """Real sentences, padded to one length.
 
@@ -47,10 +40,19 @@ class SentenceInputs:
         unchanged: Leaves that the tokenizer gives the same value for every single sentence.
     """
 
-    def __init__(self, tokenizer: PreTrainedTokenizerBase, length: int = _LENGTH) -> None:
-        """Tokenize with `tokenizer`, to `length` tokens."""
+    def __init__(
+        self, tokenizer: PreTrainedTokenizerBase, length: int = _LENGTH, decodes: bool = False
+    ) -> None:
+        """Tokenize with `tokenizer`.
+
+        Args:
+            tokenizer: The checkpoint's own.
+            length: Tokens of every sentence; longer ones are cut.
+            decodes: Whether a decoder gets sentences too, those of the other samples.
+        """
         self._tokenizer = tokenizer
         self._length = length
+        self._decodes = decodes
         self.batch_size = len(_TRACED)
         self.families = tuple(_FRESH)
         self.unchanged: Mapping[str, str] = {
@@ -75,34 +77,6 @@ class SentenceInputs:
             max_length=self._length,
             return_tensors="pt",
         )
+        if self._decodes:
+            encoded["decoder_input_ids"] = encoded["input_ids"].flip(0)
         return dict(encoded)
-
-
-def load(checkpoint: str | Path, model_class: str) -> Subject:
-    """A text model and its tokenizer, from a local directory or the hub.
-
-    Args:
-        checkpoint: Directory with configuration, weights and tokenizer, or an id on the hub.
-            Code that a checkpoint brings along is never run.
-        model_class: transformers' class to load it as.
-
-    Raises:
-        CheckpointError: Something of it cannot be loaded, or weights of the class are missing.
-    """
-    import transformers
-
-    # Looked up as values: transformers annotates none of this.
-    classes: Any = transformers
-    try:
-        model, loading = getattr(classes, model_class).from_pretrained(
-            checkpoint, trust_remote_code=False, output_loading_info=True
-        )
-        tokenizer = classes.AutoTokenizer.from_pretrained(checkpoint, trust_remote_code=False)
-    except (OSError, ValueError) as error:
-        raise CheckpointError(
-            f"{checkpoint} is no checkpoint of {model_class}: {error}"
-        ) from error
-    if loading["missing_keys"]:
-        missing = ", ".join(sorted(loading["missing_keys"])[:5])
-        raise CheckpointError(f"{checkpoint} lacks weights of {model_class}: {missing}")
-    return Subject(model.eval(), SentenceInputs(tokenizer))

@@ -1,0 +1,108 @@
+"""Examines one model in children: with the trace patches that it needs, and without."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from exporters.base import OpStatus, OpUse
+from testing.checkpoint.source import Source
+from testing.doctor.findings import Findings, use_from
+from testing.doctor.target import TARGET
+from testing.execution.endings import last_words, model_line
+from testing.isolation import ChildReport, Ending, Task
+
+__all__ = ["Patient", "Runner", "examine"]
+
+
+class Runner(Protocol):
+    """What runs a task in a child, as `ForkServer` does."""
+
+    def run(self, task: Task) -> ChildReport:
+        """Run it and say how it ended."""
+
+
+@dataclass(frozen=True)
+class Patient:
+    """What is examined and how.
+
+    Attributes:
+        name: Name of the class, or of the checkpoint.
+        backend: Name of the backend.
+        checkpoint: Where the checkpoint is; None for the tiny model of a class.
+        sketch: Whether code to start from is wanted.
+        time_limit: Seconds for each of the two examinations.
+    """
+
+    name: str
+    backend: str
+    checkpoint: Source | None = None
+    sketch: bool = False
+    time_limit: float = 1000.0
+
+
+def examine(patient: Patient, runner: Runner) -> Findings:
+    """What becomes of every op of a model, also of one that kills its process."""
+    found = _examined(patient, runner, "on")
+    if found.obstacle or not (found.patches or found.error):
+        return found
+    plain = _examined(patient, runner, "off")
+    # What a patch mends is known by what is gone.
+    left = {(use.op, use.source) for use in found.uses}
+    names = ", ".join(found.patches)
+    mended = tuple(
+        replace(use, status=OpStatus.PATCHED, remedy=names)
+        for use in plain.marked
+        if names and (use.op, use.source) not in left
+    )
+    return replace(found, uses=found.uses + mended)
+
+
+def _examined(patient: Patient, runner: Runner, patches: str) -> Findings:
+    with tempfile.TemporaryDirectory(prefix="doctor-") as directory:
+        log = Path(directory) / "uses.jsonl"
+        payload = {
+            "backend": patient.backend,
+            "model_class": patient.name,
+            "checkpoint": patient.checkpoint.to_dict() if patient.checkpoint else None,
+            "patches": patches,
+            "log": str(log),
+            "sketch": patient.sketch,
+        }
+        report = runner.run(Task(TARGET, payload, patient.time_limit))
+        return _findings(patient, report, log)
+
+
+def _findings(patient: Patient, report: ChildReport, log: Path) -> Findings:
+    if report.ending is Ending.RESULT:
+        return _told(report.result)
+    if report.stage != "diagnose":
+        return Findings(patient.name, obstacle=_how(report))
+    uses = tuple(_logged(log))
+    return Findings(patient.name, uses=uses, error=_how(report), source=model_line(report))
+
+
+def _told(row: Mapping[str, Any]) -> Findings:
+    return Findings.from_dict({"obstacle": None, **row})
+
+
+def _logged(log: Path) -> Iterator[OpUse]:
+    """What a child had seen before it died, but for a line that it could not finish."""
+    lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+    for line in lines:
+        try:
+            yield use_from(json.loads(line))
+        except ValueError:
+            return
+
+
+def _how(report: ChildReport) -> str:
+    if report.error is not None:
+        return f"{report.error.kind}: {report.error.message}"
+    how = f"{report.ending.value} ({report.signal})" if report.signal else report.ending.value
+    words = last_words(report)
+    return f"the process {how}{f': {words}' if words else ''}"
