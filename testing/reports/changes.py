@@ -141,12 +141,11 @@ def _change_of(old: ReportedCase, case: ReportedCase, limits: Limits) -> Iterato
 
 
 def _ended(case: ReportedCase) -> str:
-    """How a case ended; of one that does not fail, the notes are left out."""
+    """How a case ended; of one that passes, the notes are left out."""
     result = case.result
-    if case.fails:
-        return headline(result)
-    word = result.outcome.value.replace("_", " ")
-    return word if case.passed else f"{word} · {skip_text(result)}"
+    if result.outcome is Outcome.SKIPPED:
+        return f"skipped · {skip_text(result)}"
+    return result.outcome.value if case.passed else headline(result)
 
 
 def _kind_of(old: ReportedCase, case: ReportedCase) -> Kind | None:
