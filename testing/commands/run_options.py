@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from exporters import get_backend
 from testing.shards import Shard, ShardError
 
-__all__ = ["add_guard", "add_run_options"]
+if TYPE_CHECKING:
+    from testing.audit.settings import AuditSettings
+
+__all__ = ["add_guard", "add_run_options", "settings_of"]
 
 _SWITCH: Final = ("on", "off")
 _LEAST_REPEAT: Final = 2
@@ -46,6 +49,20 @@ def add_guard(parser: argparse.ArgumentParser, default: str) -> None:
         choices=_SWITCH,
         default=default,
         help=f"raise where an op would kill the process (default: {default})",
+    )
+
+
+def settings_of(options: argparse.Namespace, trace_patches: str = "on") -> AuditSettings:
+    """How cases are run, of the options that are declared here."""
+    from testing.audit.settings import AuditSettings
+
+    return AuditSettings(
+        repeat=options.repeat,
+        time_limit=options.time_limit,
+        neuron_runtime=options.neuron_runtime,
+        trace_patches=trace_patches,
+        lowerings=options.lowerings,
+        lowering_guard=options.lowering_guard == "on",
     )
 
 
