@@ -66,9 +66,9 @@ class _Page:
         self.report = report
         self.limit = limit
         changes = report.comparison.changes if report.comparison else ()
-        vanished = [change.case.key for change in changes if change.kind is Kind.VANISHED]
-        keys: list[CaseKey] = [*report.sweep.cases, *vanished]
-        self.numbers = {key: number for number, key in enumerate(keys)}
+        # Those that are no more come after those that are.
+        keys = dict.fromkeys([*report.sweep.cases, *(change.case.key for change in changes)])
+        self.numbers: dict[CaseKey, int] = {key: number for number, key in enumerate(keys)}
 
     def text(self) -> str:
         """The page, with what its template asks for."""
