@@ -18,10 +18,15 @@ def durations_of(directory: str | Path) -> Mapping[str, int]:
 
     What was only skipped is left out: it tells nothing of the time that it would take.
 
+    Args:
+        directory: A results directory, or one that holds those of several shards.
+
     Raises:
         FileNotFoundError: There is no such directory.
     """
-    return _by_class(journal.scan(directory).attempts)
+    inner = [path for path in Path(directory).glob("*") if path.is_dir()]
+    scanned = map(journal.scan, [Path(directory), *inner])
+    return _by_class(row for contents in scanned for row in contents.attempts)
 
 
 def _by_class(attempts: Iterable[CaseResult]) -> Counter[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from testing import json_lines
 from testing.results import CaseResult
 
 __all__ = ["Journal", "JournalContents", "JournalError", "read", "scan"]
@@ -67,7 +68,7 @@ class Journal:
             JournalError: The disk is full, or the file cannot be written any more.
         """
         try:
-            self._append(result.to_json().encode("ascii") + b"\n")
+            json_lines.append(self.path, result.to_json().encode("ascii"))
         except OSError as error:
             raise JournalError(
                 f"the result of {result.case_id} cannot be written to {self.path}: "
@@ -82,21 +83,7 @@ class Journal:
         with tempfile.TemporaryFile(dir=self.path.parent):
             pass
         if self.path.exists():
-            self._append(b"")
-
-    def _append(self, line: bytes) -> None:
-        # Opened for each line: a child that is forked in between inherits nothing.
-        with open(self.path, "ab+", buffering=0) as stream:
-            if line and _is_torn(stream.fileno()):
-                line = b"\n" + line
-            while line:
-                line = line[stream.write(line) :]
-
-
-def _is_torn(descriptor: int) -> bool:
-    """Whether the file ends inside a line, which a writer that died has left."""
-    size = os.fstat(descriptor).st_size
-    return size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
+            json_lines.append(self.path, b"")
 
 
 def read(directory: str | Path) -> list[CaseResult]:

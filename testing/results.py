@@ -11,13 +11,16 @@ from typing import Any, Final
 from testing.cases import ExportCase
 from testing.plain import plain
 
-__all__ = ["CHANGED_FLAG", "PROVES_NOTHING", "CaseResult", "LeafMetrics", "Outcome"]
+__all__ = ["CHANGED_FLAG", "COLLECTION", "PROVES_NOTHING", "CaseResult", "LeafMetrics", "Outcome"]
 
 PROVES_NOTHING: Final = "Proves nothing: "
 """How a message begins the line that says why a pass has nothing to show."""
 
 CHANGED_FLAG: Final = "Note: not as transformers has it: "
 """How a message begins a line on a flag of the model that was changed."""
+
+COLLECTION: Final = "collection"
+"""What stands in place of the backend in the row of a module that cannot be collected."""
 
 
 class Outcome(str, Enum):

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from exporters import BACKENDS, get_backend
+from testing import json_lines
 from testing.audit.errors import AuditFileError
 from testing.results import CaseResult
 from testing.settings import CaseRequest
-from testing.versions import versions_of
+from testing.versions import digest_of_sources, versions_of
 
 __all__ = ["FILE_NAME", "AttemptJournal", "Key", "digest_of", "versions_here"]
 
@@ -49,7 +49,7 @@ class Key:
     def here(cls, tests: Path) -> Key:
         """That of this interpreter, this checkout and a directory of tests."""
         directories = [_PACKAGES / name for name in _SOURCES]
-        return cls(versions_here(), _digest_of_files([*directories, tests]))
+        return cls(versions_here(), digest_of_sources([*directories, tests]))
 
 
 class AttemptJournal:
@@ -75,29 +75,23 @@ class AttemptJournal:
             AuditFileError: It cannot be written.
         """
         row = {**self._key, "request": digest_of(request), "result": result.to_json()}
-        line = json.dumps(row).encode("ascii") + b"\n"
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with open(self.path, "ab+", buffering=0) as stream:
-                # A run that was killed may have left half a line.
-                stream.write(b"\n" + line if _is_torn(stream.fileno()) else line)
+            json_lines.append(self.path, json.dumps(row).encode("ascii"))
         except OSError as error:
             raise AuditFileError(self.path, error) from error
 
     def _results(self) -> Iterator[tuple[str, CaseResult]]:
-        for line in self._lines():
-            row = _row(line)
+        for row in self._rows():
             if row.items() >= self._key.items():
                 try:
                     yield row["request"], CaseResult.from_json(row["result"])
                 except (KeyError, TypeError, ValueError):
                     continue  # of another release: the case is run again
 
-    def _lines(self) -> list[bytes]:
+    def _rows(self) -> Iterator[dict[str, Any]]:
         try:
-            return self.path.read_bytes().split(b"\n")
-        except FileNotFoundError:
-            return []
+            yield from json_lines.rows(self.path)
         except OSError as error:
             raise AuditFileError(self.path, error) from error
 
@@ -106,25 +100,3 @@ def digest_of(request: CaseRequest) -> str:
     """What tells a request from every other: its case, test, seed, tolerance and settings."""
     text = json.dumps(request.to_dict(), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _row(line: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(line)
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _is_torn(descriptor: int) -> bool:
-    size = os.fstat(descriptor).st_size
-    return size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
-
-
-def _digest_of_files(directories: Iterable[Path]) -> str:
-    digest = hashlib.sha256()
-    for directory in directories:
-        for file in sorted(directory.rglob("*.py")):
-            name = str(file.relative_to(directory)).encode()
-            digest.update(name + b"\0" + file.read_bytes() + b"\0")
-    return digest.hexdigest()[:16]

@@ -57,7 +57,9 @@ def check(request: CheckRequest) -> Check:
     with _server(request.source, backend, runtime) as server:
         modules = (ModuleSpec(MODULE),)
         limit = request.time_limit
-        found = _description(request.source, server.run(Task(DESCRIBE, {}, limit, modules=modules)))
+        found = _description(
+            request.source, server.run(Task(DESCRIBE, {}, limit, modules=modules))
+        )
         case = _case_request(request, found, backend, runtime)
         before = runner.execute_on(server, _with(case, _WITHOUT, guard=False))
         after = runner.execute_on(server, _with(case, _WITH, guard=True))

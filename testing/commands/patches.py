@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from exporters import BACKENDS, get_backend
 from testing.commands.base import Status, UsageError, write, write_json
-from testing.commands.run_options import add_guard, add_run_options
+from testing.commands.run_options import add_guard, add_run_options, settings_of
 from testing.commands.skips.arguments import add_audits
 
 if TYPE_CHECKING:
-    from testing.patches.auditing import PatchRequest
+    from testing.patches.auditing import PatchedModel, PatchRequest
     from testing.patches.inspecting import Inspection
 
 __all__ = ["NAME", "SUMMARY", "add_arguments", "run"]
@@ -55,15 +56,26 @@ def _list(request: PatchRequest, options: argparse.Namespace) -> Status:
 
 def _audit(request: PatchRequest, options: argparse.Namespace) -> Status:
     from testing.audit.errors import AuditError
-    from testing.audit.journal import versions_here
     from testing.execution import execute
-    from testing.patches import auditing, markdown, report
+    from testing.patches import auditing
 
     try:
         found = auditing.audit_patches(request, _inspect, execute)
     except AuditError as error:
         raise UsageError(str(error)) from error
-    unused, versions = auditing.unused(request, found), versions_here()
+    unused = auditing.unused(request, found)
+    _tell(found, unused, options)
+    has_findings = bool(unused) or any(one.is_finding for one in found)
+    return Status.FINDINGS if has_findings else Status.WELL
+
+
+def _tell(
+    found: Sequence[PatchedModel], unused: Sequence[str], options: argparse.Namespace
+) -> None:
+    from testing.audit.journal import versions_here
+    from testing.patches import markdown, report
+
+    versions = versions_here()
     if options.json:
         models = report.audited_json(found)
         write_json({"versions": versions, "unused": unused, "models": models})
@@ -71,8 +83,6 @@ def _audit(request: PatchRequest, options: argparse.Namespace) -> Status:
         write(markdown.comment(found, unused, options.repeat, versions))
     else:
         write(report.audited(found, unused))
-    has_findings = bool(unused) or any(one.is_finding for one in found)
-    return Status.FINDINGS if has_findings else Status.WELL
 
 
 def _inspect(
@@ -88,20 +98,13 @@ def _inspect(
 
 
 def _request(options: argparse.Namespace) -> PatchRequest:
-    from testing.audit.settings import AuditSettings
     from testing.patches.auditing import PatchRequest
 
     return PatchRequest(
         patches=tuple(options.patches),
         model_classes=tuple(options.model),
         shard=options.shard,
-        settings=AuditSettings(
-            repeat=options.repeat,
-            time_limit=options.time_limit,
-            neuron_runtime=options.neuron_runtime,
-            lowerings=options.lowerings,
-            lowering_guard=options.lowering_guard == "on",
-        ),
+        settings=settings_of(options),
         directory=options.audits,
         workers=options.workers,
         is_fresh=options.fresh,

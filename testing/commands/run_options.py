@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from exporters import BACKENDS, get_backend
 from exporters.base import Backend, Selection
 from testing.checkpoint.source import DTYPES
 from testing.shards import Shard, ShardError
+
+if TYPE_CHECKING:
+    from testing.audit.settings import AuditSettings
 
 __all__ = [
     "add_checkpoint",
@@ -18,6 +21,7 @@ __all__ = [
     "add_selection",
     "positive",
     "seconds",
+    "settings_of",
     "shard",
 ]
 
@@ -98,6 +102,20 @@ def add_checkpoint(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--trust-remote-code", action="store_true", help="run code that it brings along"
+    )
+
+
+def settings_of(options: argparse.Namespace, trace_patches: str = "on") -> AuditSettings:
+    """How cases are run, of the options that are declared here."""
+    from testing.audit.settings import AuditSettings
+
+    return AuditSettings(
+        repeat=options.repeat,
+        time_limit=options.time_limit,
+        neuron_runtime=options.neuron_runtime,
+        trace_patches=trace_patches,
+        lowerings=options.lowerings,
+        lowering_guard=options.lowering_guard == "on",
     )
 
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from testing import json_lines
 from testing.coverage.errors import VerdictJournalError
 from testing.coverage.verdict import Kind, Verdict
-from testing.versions import versions_of
+from testing.versions import digest_of_sources, versions_of
 
 __all__ = ["Key", "VerdictJournal", "default_path"]
 
-_EXAMINED = ("tiny", "inputs")
+_TESTING = Path(__file__).resolve().parents[1]
+_EXAMINED = (_TESTING / "tiny", _TESTING / "inputs")
 _PACKAGES = ("transformers", "torch")
 
 
@@ -36,7 +36,8 @@ class Key:
     def here(cls) -> Key:
         """That of this interpreter and this checkout."""
         found = versions_of(_PACKAGES)
-        return cls({name: found[name] for name in _PACKAGES if name in found}, _sources_digest())
+        versions = {name: found[name] for name in _PACKAGES if name in found}
+        return cls(versions, digest_of_sources(_EXAMINED))
 
 
 _COLUMNS = frozenset(field.name for of in (Key, Verdict) for field in dataclasses.fields(of))
@@ -67,24 +68,16 @@ class VerdictJournal:
         row = dataclasses.asdict(self.key) | dataclasses.asdict(verdict)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with open(self.path, "ab+", buffering=0) as stream:
-                # A run that was killed may have left half a line.
-                torn = b"\n" if _is_torn(stream.fileno()) else b""
-                stream.write(torn + json.dumps(row).encode("ascii") + b"\n")
+            json_lines.append(self.path, json.dumps(row).encode("ascii"))
         except OSError as error:
             raise VerdictJournalError(self.path, error) from error
 
     def _verdicts(self) -> Iterator[Verdict]:
-        for line in self._lines():
-            row = _row(line)
-            if row and self.key == Key(row["versions"], row["sources"]):
-                yield _verdict(row)
-
-    def _lines(self) -> list[bytes]:
         try:
-            return self.path.read_bytes().split(b"\n")
-        except FileNotFoundError:
-            return []
+            for row in json_lines.rows(self.path):
+                # One of another release has other columns.
+                if row.keys() == _COLUMNS and self.key == Key(row["versions"], row["sources"]):
+                    yield _verdict(row)
         except OSError as error:
             raise VerdictJournalError(self.path, error) from error
 
@@ -95,29 +88,6 @@ def default_path(versions: Mapping[str, str]) -> Path:
     return Path("build", "coverage", name)
 
 
-def _is_torn(descriptor: int) -> bool:
-    size = os.fstat(descriptor).st_size
-    return size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
-
-
-def _row(line: bytes) -> dict[str, Any]:
-    """One line as it was written; nothing where it is torn or of another release."""
-    try:
-        found = json.loads(line)
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) and found.keys() == _COLUMNS else {}
-
-
 def _verdict(row: Mapping[str, Any]) -> Verdict:
     values = {field.name: row[field.name] for field in dataclasses.fields(Verdict)}
     return Verdict(**{**values, "kind": Kind(row["kind"])})
-
-
-def _sources_digest() -> str:
-    root = Path(__file__).resolve().parents[1]
-    files = sorted(file for name in _EXAMINED for file in (root / name).rglob("*.py"))
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(str(file.relative_to(root)).encode() + b"\0" + file.read_bytes() + b"\0")
-    return digest.hexdigest()[:16]

@@ -23,7 +23,7 @@ __all__ = ["Limits", "watch"]
 
 _STACK_GRACE: Final = 0.5
 _STACK_QUIET: Final = 0.05
-_KILL_GRACE: Final = 10.0
+_KILL_GRACE: Final = 30.0
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class _Follower:
         self._child: int | None = None
         self._ended: dict[str, Any] | None = None
         self._memory = MemoryWatch(limits.memory)
-        self._timed_out = self._hung_at_exit = self._is_too_big = False
+        self._timed_out = self._hung_at_exit = self._is_too_big = self._is_killed = False
 
     def follow(self, request: dict[str, Any]) -> None:
         self._server.send({"run": request}, self._streams.remote_ends)
@@ -116,9 +116,9 @@ class _Follower:
                 key.data(selector)
         if self._events.final is not None and not had_result:
             self._deadline = min(self._deadline, time.monotonic() + self._limits.exit)
-        if self._timed_out and self._streams.fault.text():
+        if self._timed_out and not self._is_killed and self._streams.fault.text():
             self._deadline = min(self._deadline, time.monotonic() + _STACK_QUIET)
-        if self._memory.is_exceeded(self._server.pid):
+        if not self._is_killed and self._memory.is_exceeded(self._server.pid):
             self._kill_too_big()
 
     def _hear(self, message: dict[str, Any]) -> None:
@@ -142,6 +142,7 @@ class _Follower:
         """Kill the child and its process group."""
         if self._child is not None and self._ended is None:
             linux.kill_group(self._child)
+        self._is_killed = True
         self._deadline = time.monotonic() + _KILL_GRACE
 
     def _kill_too_big(self) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 from exporters import BACKENDS, get_backend
 from exporters.base import Backend, BackendUnavailableError, PatchFacts
@@ -115,6 +116,9 @@ class _Pair:
     model_class: str
 
 
+_Cases: TypeAlias = Mapping[_Pair, AuditedCase]
+
+
 def chosen(request: PatchRequest) -> Iterator[tuple[Backend, PatchFacts, tuple[str, ...]]]:
     """Each patch that is meant, with the model classes that are meant."""
     for backend in map(get_backend, BACKENDS):
@@ -137,20 +141,33 @@ def audit_patches(
     pairs = [_Pair(b.name, p.name, name) for b, p, names in chosen(request) for name in names]
     inspected = partial(_inspected, inspect, request.settings)
     inspections = dict(run_all(pairs, workers, lambda: nullcontext(inspected)))
-    asked = partial(_requests, registry=Registry.load())
-    alone = replace(request.settings, lowerings="off")
-    bare = {pair: asked(pair, alone) for pair, found in inspections.items() if found.applied}
-    results = _results(request, _all(bare), execute)
-    lowered = {
-        pair: asked(pair, request.settings)
-        for pair, own in bare.items()
-        if request.settings.lowerings != "off" and _state(own, results) is CaseState.FAILS
-    }
-    results |= _results(request, _all(lowered), execute)
-    judged = (
-        _judged(p, inspections[p], bare.get(p, ()), lowered.get(p, ()), results) for p in pairs
-    )
+    bare, lowered = _cases(request, [p for p in pairs if inspections[p].applied], execute)
+    judged = (_judged(p, inspections[p], bare.get(p), lowered.get(p)) for p in pairs)
     return tuple(found for found in judged if found is not None)
+
+
+def _cases(
+    request: PatchRequest, pairs: Iterable[_Pair], execute: Execute
+) -> tuple[_Cases, _Cases]:
+    """Each pair's case without the patch: without lowerings, and with them where that failed."""
+    run = partial(_run, request, Registry.load(), execute)
+    bare = run(pairs, replace(request.settings, lowerings="off"))
+    has_lowerings = request.settings.lowerings != "off"
+    failing = [pair for pair, case in bare.items() if case.state is CaseState.FAILS]
+    return bare, run(failing, request.settings) if has_lowerings else {}
+
+
+def _run(
+    request: PatchRequest,
+    registry: Registry,
+    execute: Execute,
+    pairs: Iterable[_Pair],
+    settings: AuditSettings,
+) -> _Cases:
+    """The case of each pair that something here can run, with its runs."""
+    requests = {pair: _requests(pair, settings, registry) for pair in pairs}
+    results = _results(request, [one for found in requests.values() for one in found], execute)
+    return {pair: _case(found, results) for pair, found in requests.items() if found}
 
 
 def unused(request: PatchRequest, found: Iterable[PatchedModel]) -> tuple[str, ...]:
@@ -208,7 +225,7 @@ def _requests(pair: _Pair, settings: AuditSettings, registry: Registry) -> tuple
 
 def _results(
     request: PatchRequest, wanted: Sequence[CaseRequest], execute: Execute
-) -> dict[str, CaseResult]:
+) -> Mapping[str, CaseResult]:
     """The results by `digest_of` their requests: those of the journal, and those that it lacks."""
     journal = AttemptJournal(request.directory / FILE_NAME, Key.here(DEFAULT_TESTS))
     results = {} if request.is_fresh else journal.read()
@@ -220,34 +237,24 @@ def _results(
     return results
 
 
-def _all(requests: Mapping[_Pair, Sequence[CaseRequest]]) -> list[CaseRequest]:
-    return [one for found in requests.values() for one in found]
-
-
 def _case(requests: Sequence[CaseRequest], results: Mapping[str, CaseResult]) -> AuditedCase:
     attempts = tuple(Attempt(one.seed, results.get(digest_of(one))) for one in requests)
     return AuditedCase(requests[0].case, attempts)
 
 
-def _state(requests: Sequence[CaseRequest], results: Mapping[str, CaseResult]) -> CaseState | None:
-    return _case(requests, results).state if requests else None
-
-
 def _judged(
     pair: _Pair,
     inspection: Inspection,
-    bare: Sequence[CaseRequest],
-    lowered: Sequence[CaseRequest],
-    results: Mapping[str, CaseResult],
+    bare: AuditedCase | None,
+    lowered: AuditedCase | None,
 ) -> PatchedModel | None:
     """What was found of a pair; None where the patch has nothing to do in this model.
 
     Args:
         pair: The patch and the model.
         inspection: What the patch does to it.
-        bare: Its runs without the patch and without lowerings.
-        lowered: Those with lowerings in place of the patch, where the others failed.
-        results: By `digest_of` their requests.
+        bare: Its case without the patch and without lowerings; None where nothing can run it.
+        lowered: With lowerings in place of the patch; None where that was not asked.
     """
     make = partial(PatchedModel, pair.backend, pair.patch, pair.model_class)
     if inspection.error:
@@ -255,13 +262,12 @@ def _judged(
     if not inspection.applied:
         told = "; ".join(inspection.problems)
         return make(PatchVerdict.TARGET_MISSING, told, inspection) if told else None
-    if not bare:
+    if bare is None:
         return make(PatchVerdict.NOT_RUN, f"{pair.backend} is not installed", inspection)
-    case = _case(bare, results)
-    if _state(lowered, results) is CaseState.PASSES:
-        told = f"{case.told}\n{_replacement(_case(lowered, results))}"
+    if lowered is not None and lowered.state is CaseState.PASSES:
+        told = f"{bare.told}\n{_replacement(lowered)}"
         return make(PatchVerdict.SUPERSEDED, told, inspection)
-    return make(_VERDICTS.get(case.state, PatchVerdict.NOT_RUN), case.told, inspection)
+    return make(_VERDICTS.get(bare.state, PatchVerdict.NOT_RUN), bare.told, inspection)
 
 
 def _replacement(case: AuditedCase) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from testing.audit.markdown import folded, lines_of, ran_with, table
+from testing.audit.markdown import lines_of, ran_with, tables
 from testing.patches.auditing import PatchedModel
 from testing.patches.report import by_verdict, seen, totals
 from testing.reports.markdown import cell
@@ -30,8 +30,7 @@ def comment(
     others = [_row(one) for one in ordered if not one.is_finding]
     blocks = ["### Audit of the trace patches", cell(totals(found)) + "."]
     blocks += [f"- `{name}`: no model needs it" for name in unused]
-    blocks += [table(_HEAD, findings)] if findings else []
-    blocks += [folded("Nothing to edit", table(_HEAD, others))] if others else []
+    blocks += tables(_HEAD, findings, "Nothing to edit", others)
     return "\n\n".join([*blocks, ran_with(repeat, versions)])
 
 

@@ -8,12 +8,11 @@ from typing import Final
 import pytest
 
 from testing.faults import readable
-from testing.results import CaseResult, Outcome
+from testing.results import COLLECTION, CaseResult, Outcome
 from testing.session import SESSION, Session
 
 __all__ = ["uncollected"]
 
-_BACKEND: Final = "collection"
 _VARIANT: Final = "error"
 
 
@@ -37,7 +36,7 @@ def pytest_make_collect_report(
 def uncollected(results: Iterable[CaseResult]) -> Iterator[str]:
     """Node ids of what could not be collected."""
     for result in results:
-        if result.backend == _BACKEND and result.outcome.is_failure:
+        if result.backend == COLLECTION and result.outcome.is_failure:
             yield result.case_id
 
 
@@ -51,7 +50,7 @@ def _row(report: pytest.CollectReport, outcome: Outcome, message: str) -> CaseRe
         case_id=report.nodeid,
         model_type=None,
         model_class=report.nodeid,
-        backend=_BACKEND,
+        backend=COLLECTION,
         runtime=None,
         variant=_VARIANT,
         generate=False,

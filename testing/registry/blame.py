@@ -41,11 +41,12 @@ def blame(path: Path) -> Mapping[int, Commit] | None:
     Returns:
         None where nobody can say: there is no git, no repository, or the file is not in it.
     """
-    command = ["git", "blame", "--porcelain", "-w", "-M", "--", path.name]
+    file = path.resolve()  # a link has the history of what it leads to
+    command = ["git", "blame", "--porcelain", "-w", "-M", "--", file.name]
     try:
         ended = subprocess.run(
             command,
-            cwd=path.resolve().parent,
+            cwd=file.parent,
             env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"},
             capture_output=True,
             timeout=_LIMIT,

@@ -279,15 +279,21 @@ class _Reader:
                 line = key.lineno if key else value.lineno
                 message = f"a key of {where} must be a string literal"
                 self.report(line, problems.WRONG_TYPE, message)
-            elif key.value in seen:
-                # Python would keep the last one and say nothing.
-                line, first = seen[key.value]
-                message = f"{key.value!a} stands in {where} twice; first at line {line}"
-                edit = _duplicate_edit(self._place(key), first, value)
-                self.report(key.lineno, problems.DUPLICATE_KEY, message, edit=edit)
+                continue
+            name, place = key.value, self._place(key)
+            if name in seen:
+                self._report_duplicate(name, place, value, where, *seen[name])
             else:
-                seen[key.value] = key.lineno, value
-                yield key.value, self._place(key), value
+                seen[name] = key.lineno, value
+                yield name, place, value
+
+    def _report_duplicate(
+        self, name: str, place: Place, value: ast.expr, where: str, line: int, first: ast.expr
+    ) -> None:
+        # Python would keep the last one and say nothing.
+        message = f"{name!a} stands in {where} twice; first at line {line}"
+        edit = _duplicate_edit(place, first, value)
+        self.report(place.line, problems.DUPLICATE_KEY, message, edit=edit)
 
     def _place(self, node: ast.expr) -> Place:
         # ast counts bytes, libcst and people characters.

@@ -8,7 +8,7 @@ from typing import Final
 from testing.reports.wording import headline
 from testing.results import CaseResult
 
-__all__ = ["cause_of", "shared_cause_of"]
+__all__ = ["cause_of", "shared_cause_of", "without_figures"]
 
 # Figures, lines of files, addresses and scratch folders tell nights apart and not causes.
 _FIGURE: Final = re.compile(
@@ -18,7 +18,12 @@ _FIGURE: Final = re.compile(
 
 def cause_of(result: CaseResult) -> str:
     """The headline of a result less its figures; equal for two failures of one cause."""
-    return _FIGURE.sub("#", headline(result))
+    return without_figures(headline(result))
+
+
+def without_figures(text: str) -> str:
+    """A text in which a ``#`` stands for each figure."""
+    return _FIGURE.sub("#", text)
 
 
 def shared_cause_of(result: CaseResult) -> str:

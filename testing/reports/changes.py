@@ -12,7 +12,7 @@ from testing.reports.case import ReportedCase
 from testing.reports.cause import cause_of
 from testing.reports.sweep import Sweep
 from testing.reports.wording import headline, skip_text
-from testing.results import LeafMetrics, Outcome
+from testing.results import COLLECTION, LeafMetrics, Outcome
 
 __all__ = ["REGRESSIONS", "Change", "Comparison", "Kind", "Limits"]
 
@@ -61,7 +61,7 @@ class Change:
 
     Attributes:
         kind: In what it changed.
-        case: As it is now; as it was where it vanished.
+        case: As it is now; as it was where it is no more.
         said: From what to what.
     """
 
@@ -123,12 +123,29 @@ def _changes(now: Sweep, before: Sweep, limits: Limits) -> Iterator[Change]:
     for key, case in now.cases.items():
         old = before.cases.get(key)
         if old is None:
-            yield Change(Kind.NEW, case, _ended(case))
+            yield _appeared(case)
         else:
             yield from _change_of(old, case, limits)
     for key, old in before.cases.items():
         if key not in now.cases:
-            yield Change(Kind.VANISHED, old, f"was {_ended(old)}")
+            yield from _vanished(old)
+
+
+def _appeared(case: ReportedCase) -> Change:
+    is_broken = case.fails and _is_of_collection(case)
+    return Change(Kind.NEWLY_FAILING if is_broken else Kind.NEW, case, _ended(case))
+
+
+def _vanished(old: ReportedCase) -> Iterator[Change]:
+    if not _is_of_collection(old):
+        yield Change(Kind.VANISHED, old, f"was {_ended(old)}")
+    elif old.fails:
+        yield Change(Kind.NEWLY_PASSING, old, f"collected — was {_ended(old)}")
+
+
+def _is_of_collection(case: ReportedCase) -> bool:
+    """Whether it is no case but a module, which has a row only where it cannot be collected."""
+    return case.result.backend == COLLECTION
 
 
 def _change_of(old: ReportedCase, case: ReportedCase, limits: Limits) -> Iterator[Change]:
@@ -141,12 +158,11 @@ def _change_of(old: ReportedCase, case: ReportedCase, limits: Limits) -> Iterato
 
 
 def _ended(case: ReportedCase) -> str:
-    """How a case ended; of one that does not fail, the notes are left out."""
+    """How a case ended; of one that passes, the notes are left out."""
     result = case.result
-    if case.fails:
-        return headline(result)
-    word = result.outcome.value.replace("_", " ")
-    return word if case.passed else f"{word} · {skip_text(result)}"
+    if result.outcome is Outcome.SKIPPED:
+        return f"skipped · {skip_text(result)}"
+    return result.outcome.value if case.passed else headline(result)
 
 
 def _kind_of(old: ReportedCase, case: ReportedCase) -> Kind | None:

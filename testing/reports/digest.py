@@ -8,7 +8,7 @@ from typing import Final
 
 from testing.faults import readable
 from testing.reports.case import ReportedCase
-from testing.reports.group import Group, grouped
+from testing.reports.group import Group
 from testing.reports.report import Report
 from testing.results import Outcome
 
@@ -76,8 +76,7 @@ def duration(seconds: float) -> str:
 def _against(report: Report) -> Iterator[Section]:
     if report.comparison:
         yield _section("versions differ", report.comparison.versions.items())
-    for kind, changes in report.changes():
-        groups = grouped((change.case, change.said) for change in changes)
+    for kind, groups in report.changes():
         yield _of_groups(report, kind.value, groups)
 
 

@@ -15,7 +15,7 @@ class Group:
     """Some cases, and what is said of all of them.
 
     Attributes:
-        said: The sentence; of cases of one cause that of the first.
+        said: The sentence of the first of them.
         cases: At least one.
     """
 
@@ -24,16 +24,16 @@ class Group:
 
 
 def grouped(
-    said: Iterable[tuple[ReportedCase, str]], by: Callable[[ReportedCase], str] | None = None
+    said: Iterable[tuple[ReportedCase, str]], by: Callable[[ReportedCase, str], str]
 ) -> list[Group]:
     """Groups, the largest first, else in the order of their first cases.
 
     Args:
         said: Each case with its sentence.
-        by: What the cases of a group share; by default the sentence.
+        by: Of a case and its sentence, what the cases of a group share.
     """
     groups: dict[str, list[tuple[ReportedCase, str]]] = {}
     for case, text in said:
-        groups.setdefault(by(case) if by else text, []).append((case, text))
+        groups.setdefault(by(case, text), []).append((case, text))
     found = [Group(of_one[0][1], [case for case, _ in of_one]) for of_one in groups.values()]
     return sorted(found, key=lambda group: -len(group.cases))

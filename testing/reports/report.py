@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
 from testing.reports.case import ReportedCase
-from testing.reports.cause import shared_cause_of
+from testing.reports.cause import shared_cause_of, without_figures
 from testing.reports.changes import Change, Comparison, Kind
 from testing.reports.group import Group, grouped
 from testing.reports.sweep import Conflict, Sweep
@@ -49,7 +49,7 @@ class Report:
     def failures(self) -> Sequence[Group]:
         """The failing cases, those of one cause together whatever the model."""
         failing = [(case, headline(case.result)) for case in self.cases if case.fails]
-        return grouped(failing, by=lambda case: shared_cause_of(case.result))
+        return grouped(failing, by=lambda case, _: shared_cause_of(case.result))
 
     @property
     def flaky(self) -> Sequence[ReportedCase]:
@@ -102,12 +102,12 @@ class Report:
         of_causes = f", of {causes} cause{'' if causes == 1 else 's'}"
         return f"{count:,} of {len(self.cases):,} cases fail{of_causes}"
 
-    def changes(self) -> Sequence[tuple[Kind, Sequence[Change]]]:
-        """The changes of each kind that there are."""
+    def changes(self) -> Sequence[tuple[Kind, Sequence[Group]]]:
+        """The changes of each kind that there are, those of one cause together."""
         if self.comparison is None:
             return []
-        found = [(kind, self.comparison.of_kind(kind)) for kind in Kind]
-        return [(kind, changes) for kind, changes in found if changes]
+        found = [(kind, _grouped(kind, self.comparison.of_kind(kind))) for kind in Kind]
+        return [(kind, groups) for kind, groups in found if groups]
 
     @property
     def notes(self) -> Sequence[str]:
@@ -138,6 +138,13 @@ class Report:
             "notes": list(self.notes),
             "against": self.comparison and _comparison_dict(self.comparison),
         }
+
+
+def _grouped(kind: Kind, changes: Iterable[Change]) -> list[Group]:
+    told = ((change.case, change.said) for change in changes)
+    if kind in (Kind.SLOWER, Kind.WORSE):
+        return grouped(told, by=lambda _, said: said)
+    return grouped(told, by=lambda _, said: without_figures(said))
 
 
 def _comparison_dict(comparison: Comparison) -> dict[str, Any]:

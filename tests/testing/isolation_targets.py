@@ -216,6 +216,12 @@ def crash_in_thread(payload: Any, report: Report) -> None:
     time.sleep(10)
 
 
+def hang_with_a_stopped_server(payload: Any, report: Report) -> None:
+    report("run")
+    os.kill(os.getppid(), signal.SIGSTOP)
+    time.sleep(60)
+
+
 def stop(payload: Any, report: Report) -> None:
     report("run")
     os.kill(os.getpid(), signal.SIGSTOP)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -639,6 +640,16 @@ class TestTelling:
         assert r"a \| b" in rows[1]
         assert "\x1b" not in told
         assert "<details><summary>Needed, and not run</summary>" in told
+
+    def test_markdown_fits_into_a_comment(self, bench: Bench) -> None:
+        bench.endings["T5Model"] = always({**DIED, "message": "x" * 1000})
+        found = bench.audit("""{"neuron.static": {"CvtModel": "dies", "T5Model": "dies"}}""")
+        stale, needed = found.findings
+        told = markdown.comment(replace(found, findings=(stale, *[needed] * 400)))
+        shown = [line for line in told.splitlines() if line.startswith("| `")]
+        assert len(told) <= 65_536
+        assert shown[0].startswith("| `neuron.static` | `CvtModel` | stale | ")
+        assert f"| … and {401 - len(shown)} more |  |  |  |" in told
 
 
 def test_what_it_finds_stale_is_what_prune_takes_out(bench: Bench) -> None:

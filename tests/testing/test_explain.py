@@ -190,6 +190,14 @@ class TestSince:
         assert commits is not None
         assert {str(c.date) for c in commits.values()} == {"2025-03-01"}
 
+    def test_a_link_has_the_history_of_what_it_leads_to(self, skips: Path) -> None:
+        commit(skips, "2025-03-01", "First entries")
+        link = skips.parent / "elsewhere" / "linked.py"
+        link.parent.mkdir()
+        link.symlink_to(skips)
+        assert blame(skips)
+        assert blame(link) == blame(skips)
+
     def test_without_a_repository_nobody_can_say(self, skips: Path) -> None:
         assert blame(skips) is None
 

@@ -315,6 +315,17 @@ def test_stopped_child_ends_at_its_limit(server: ForkServer) -> None:
     assert run(server, "stop", timeout=0.3).ending is Ending.TIMEOUT
 
 
+def test_server_that_is_slow_to_tell_of_a_kill_is_waited_for() -> None:
+    # On a machine with more to do than it can, the end of the child's pipes comes long before.
+    with ForkServer() as server:
+        run(server, "echo")
+        assert server.pid is not None
+        threading.Timer(1.0, os.kill, (server.pid, signal.SIGCONT)).start()
+        report = run(server, "hang_with_a_stopped_server", timeout=0.2)
+
+    assert (report.ending, report.stage, report.notes) == (Ending.TIMEOUT, "run", ())
+
+
 @pytest.mark.parametrize("own_session", [False, True])
 def test_grandchild_does_not_outlive_the_child(server: ForkServer, own_session: bool) -> None:
     payload = {"own_session": own_session, "hang": False}

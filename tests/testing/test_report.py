@@ -17,7 +17,7 @@ from testing.reports.changes import Comparison, Kind, Limits
 from testing.reports.digest import sections
 from testing.reports.report import Report
 from testing.reports.sweep import NoResultsError, Sweep
-from testing.results import CaseResult, LeafMetrics, Outcome
+from testing.results import COLLECTION, CaseResult, LeafMetrics, Outcome
 from tests.testing.nights import VERSIONS, crash, passing, row, write
 
 
@@ -189,6 +189,22 @@ class TestChanges:
         found = compared(tmp_path, [], [row(**OFF)])
         assert [change.kind for change in found.changes] == [Kind.NEW]
         assert not found.has_regressions
+
+    # B42: what cannot be collected is a regression; that it is collected again is none.
+    def test_a_module_that_cannot_be_collected_fails_newly_and_passes_newly(
+        self, tmp_path: Path
+    ) -> None:
+        broken = row(
+            backend=COLLECTION,
+            runtime=None,
+            outcome="failed",
+            stage="collect",
+            message="SyntaxError",
+        )
+        assert changes(tmp_path / "1", [], [broken]) == [Kind.NEWLY_FAILING]
+        assert changes(tmp_path / "2", [broken], []) == [Kind.NEWLY_PASSING]
+        mended = dataclasses.replace(broken, outcome=Outcome.NOT_APPLICABLE)
+        assert changes(tmp_path / "3", [mended], []) == []
 
     def test_another_runtime_is_another_case(self, tmp_path: Path) -> None:
         found = changes(tmp_path, [row(runtime="xla")], [row(runtime="neuronx")])

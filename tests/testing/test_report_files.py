@@ -180,6 +180,17 @@ class TestPage:
         assert "GoneModel [neuron/xla static]" in first
         assert "GoneModel" not in rest
 
+    def test_it_tells_what_is_wrong_with_the_results(self, tmp_path: Path) -> None:
+        write(tmp_path / "a", [row(outcome="failed", message="off")])
+        path = write(tmp_path / "b", [passing(), crash()]) / "results.jsonl"
+        os.truncate(path, path.stat().st_size - 50)
+        (tmp_path / "c").mkdir()
+        directories = [tmp_path / name for name in "abc"]
+        text = Page(render(Report(Sweep.load(directories)))).text
+        assert "BertModel [neuron/xla static] ended differently" in text
+        assert f"a line that holds no result: {tmp_path}/b/results.jsonl:2" in text
+        assert f"{tmp_path}/c holds no result" in text
+
     def test_details_have_every_column_that_has_a_value(self) -> None:
         result = crash(
             stack=["modeling_yolos.py:146 in forward"],

@@ -98,4 +98,5 @@ def test_durations_are_those_of_all_cases_of_a_class(tmp_path: Path) -> None:
     ):
         for result in written:
             Journal(tmp_path, worker).append(result)
-    assert durations_of(tmp_path) == {"AModel": 2250, "BModel": 3000}
+    Journal(tmp_path / "shard-2").append(row("e", "EModel", run=0.5))
+    assert durations_of(tmp_path) == {"AModel": 2250, "BModel": 3000, "EModel": 500}

@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING
 
 from exporters.base import Backend
 from testing.commands.base import Status, UsageError, write, write_json
-from testing.commands.run_options import add_guard, add_run_options, add_selection
+from testing.commands.run_options import (
+    add_guard,
+    add_run_options,
+    add_selection,
+    settings_of,
+)
 from testing.commands.skips.arguments import add_audits, add_file, shown
 from testing.scopes import Scope, ScopeError
 
 if TYPE_CHECKING:
     from testing.audit.auditing import AuditRequest
     from testing.audit.record import Audit
+    from testing.audit.selection import Filter
 
 __all__ = ["NAME", "SUMMARY", "add_arguments", "run"]
 
@@ -66,30 +72,27 @@ def run(options: argparse.Namespace) -> Status:
 
 def _request(options: argparse.Namespace) -> AuditRequest:
     from testing.audit.auditing import AuditRequest
-    from testing.audit.selection import Filter
-    from testing.audit.settings import AuditSettings
     from testing.coverage.declared import DEFAULT_TESTS
 
     return AuditRequest(
         skips=shown(options.skips),
-        wanted=Filter(
-            model_classes=tuple(options.model_classes),
-            scopes=tuple(options.scope),
-            kinds=tuple(options.kind),
-            shard=options.shard,
-        ),
-        settings=AuditSettings(
-            repeat=options.repeat,
-            time_limit=options.time_limit,
-            neuron_runtime=options.neuron_runtime,
-            trace_patches=options.trace_patches,
-            lowerings=options.lowerings,
-            lowering_guard=options.lowering_guard == "on",
-        ),
+        wanted=_filter(options),
+        settings=settings_of(options, options.trace_patches),
         tests=options.tests or DEFAULT_TESTS,
         directory=options.audits,
         workers=options.workers,
         is_fresh=options.fresh,
+    )
+
+
+def _filter(options: argparse.Namespace) -> Filter:
+    from testing.audit.selection import Filter
+
+    return Filter(
+        model_classes=tuple(options.model_classes),
+        scopes=tuple(options.scope),
+        kinds=tuple(options.kind),
+        shard=options.shard,
     )
 
 

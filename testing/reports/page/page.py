@@ -15,9 +15,9 @@ from markupsafe import Markup
 
 from testing.faults import MESSAGE_LIMIT, readable
 from testing.reports.case import CaseKey, ReportedCase
-from testing.reports.changes import Change, Kind
+from testing.reports.changes import Kind
 from testing.reports.digest import duration, percent, sentence
-from testing.reports.group import Group, grouped
+from testing.reports.group import Group
 from testing.reports.page.details import embedded
 from testing.reports.page.histogram import histograms
 from testing.reports.page.mark import MARKS
@@ -66,9 +66,9 @@ class _Page:
         self.report = report
         self.limit = limit
         changes = report.comparison.changes if report.comparison else ()
-        vanished = [change.case.key for change in changes if change.kind is Kind.VANISHED]
-        keys: list[CaseKey] = [*report.sweep.cases, *vanished]
-        self.numbers = {key: number for number, key in enumerate(keys)}
+        # Those that are no more come after those that are.
+        keys = dict.fromkeys([*report.sweep.cases, *(change.case.key for change in changes)])
+        self.numbers: dict[CaseKey, int] = {key: number for number, key in enumerate(keys)}
 
     def text(self) -> str:
         """The page, with what its template asks for."""
@@ -101,8 +101,7 @@ class _Page:
             "shortened": self.limit if self.limit < MESSAGE_LIMIT else None,
         }
 
-    def _change(self, kind: Kind, changes: Iterable[Change]) -> dict[str, Any]:
-        groups = grouped((change.case, change.said) for change in changes)
+    def _change(self, kind: Kind, groups: Sequence[Group]) -> dict[str, Any]:
         comparison = self.report.comparison
         return {
             "title": kind.value,

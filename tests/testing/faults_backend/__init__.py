@@ -4,7 +4,7 @@ It runs as a pytest session of its own, from the repository's root::
 
     FAULTS_DIR=/tmp/faults python -m pytest tests/testing/faults_backend/cases.py \
         -p tests.testing.faults_backend.backend --backend faults --slow \
-        --lowering-guard off --timeout 3 --results /tmp/faults/results
+        --lowering-guard off --case-memory 1G --results /tmp/faults/results
 
 `plan.OPTIONS` has these arguments. ``FAULTS_DIR`` is a directory that exists: there the export of
 each case leaves its class's name in a file, `plan.runs` reads it, and what dies only the first

@@ -6,12 +6,13 @@ import unittest
 from collections.abc import Mapping
 from typing import Any
 
+import pytest
 import torch
 
 from testing.mixin import ExportTesterMixin
 from testing.subject import Subject
 from tests.testing.faults_backend import backend
-from tests.testing.faults_backend.plan import CASES
+from tests.testing.faults_backend.plan import CASES, HANG_SECONDS
 
 __all__ = ["FaultsExportTest", "backend"]
 
@@ -44,3 +45,8 @@ class FaultsExportTest(ExportTesterMixin, unittest.TestCase):
 
     def subject(self, model_class: str) -> Subject:
         return Subject(_Model(model_class), _Inputs())
+
+
+for _name, _test in list(vars(FaultsExportTest).items()):
+    if "Hangs" in _name:
+        pytest.mark.timeout(HANG_SECONDS)(_test)
