@@ -103,8 +103,14 @@ class Lowerer:
             self._running.pop()
         return tree_map_only(torch.Tensor, _from_functional, result)
 
-    def answer(self, func: Any, args: Any, kwargs: Any) -> Any:
+    def answer(self, func: Any, args: Any, kwargs: Any, reads_itself: bool = True) -> Any:
         """The result of an op that reads its operands, had otherwise.
+
+        Args:
+            func: The op.
+            args: Its arguments.
+            kwargs: Its keyword arguments.
+            reads_itself: Whether it reads, and not only an op that it calls.
 
         Returns:
             What the op returns; `UNANSWERED` where there is nothing for it.
@@ -112,7 +118,8 @@ class Lowerer:
         origins = self._reads.origins_of(xla_tensors((args, kwargs)))
         if not origins or xla_tensors(written_operands(func, args, kwargs)):
             return UNANSWERED
-        for attempt in (self._fold, self._lower_op, self._bake):
+        attempts = (self._fold, self._lower_op, *([self._bake] if reads_itself else []))
+        for attempt in attempts:
             result = attempt(Op(func, args, kwargs, origins))
             if result is not UNANSWERED:
                 return result
