@@ -134,11 +134,12 @@ class LoweringGuard:
         kwargs: Any,
     ) -> Any:
         """Run an op that reads its operands, or that calls one which reads some of them."""
-        answer = self._answer(func, args, kwargs)
+        inner = [name for name in readers if name != name_of(func)]
+        reads_itself = name_of(func) in readers or not inner
+        answer = self._answer(func, args, kwargs, reads_itself)
         if answer is not UNANSWERED:
             return answer
-        inner = [name for name in readers if name != name_of(func)]
-        if name_of(func) in readers or not inner:
+        if reads_itself:
             self._check(readers[0], operands)
             return self._derived(func(*args, **kwargs), operands)
         reads_input = not any(o.is_placeholder for o in self._reads.origins_of(operands))
@@ -148,10 +149,10 @@ class LoweringGuard:
         with self._checked(inner):
             return func(*args, **kwargs)
 
-    def _answer(self, func: Any, args: Any, kwargs: Any) -> Any:
+    def _answer(self, func: Any, args: Any, kwargs: Any, reads_itself: bool = True) -> Any:
         if self._lowerer is None:
             return UNANSWERED
-        return self._lowerer.answer(func, args, kwargs)
+        return self._lowerer.answer(func, args, kwargs, reads_itself)
 
     def _check(self, op: str, operands: list[torch.Tensor]) -> None:
         """Refuse a read of a placeholder; record a read of an input."""

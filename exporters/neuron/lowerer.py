@@ -16,7 +16,7 @@ from exporters.base import Selection
 from exporters.neuron import lazy
 from exporters.neuron.folding import Folds
 from exporters.neuron.lowerings import LOWERINGS
-from exporters.neuron.lowerings.base import FOLD, READ, Lowering, evaluating
+from exporters.neuron.lowerings.base import FOLD, MASKS, READ, Lowering, evaluating
 from exporters.neuron.ops import (
     functionalization,
     has_read_result,
@@ -31,6 +31,7 @@ from exporters.neuron.tape import Call, Evaluation, Result, Tape, UnknownValueEr
 
 __all__ = ["UNANSWERED", "Lowerer", "Op"]
 
+_MASK: Final = "mask"
 UNANSWERED: Final = object()
 """What `Lowerer.answer` returns for an op that it has nothing for."""
 
@@ -102,8 +103,14 @@ class Lowerer:
             self._running.pop()
         return tree_map_only(torch.Tensor, _from_functional, result)
 
-    def answer(self, func: Any, args: Any, kwargs: Any) -> Any:
+    def answer(self, func: Any, args: Any, kwargs: Any, reads_itself: bool = True) -> Any:
         """The result of an op that reads its operands, had otherwise.
+
+        Args:
+            func: The op.
+            args: Its arguments.
+            kwargs: Its keyword arguments.
+            reads_itself: Whether it reads, and not only an op that it calls.
 
         Returns:
             What the op returns; `UNANSWERED` where there is nothing for it.
@@ -111,7 +118,8 @@ class Lowerer:
         origins = self._reads.origins_of(xla_tensors((args, kwargs)))
         if not origins or xla_tensors(written_operands(func, args, kwargs)):
             return UNANSWERED
-        for attempt in (self._fold, self._lower_op, self._bake):
+        attempts = (self._fold, self._lower_op, *([self._bake] if reads_itself else []))
+        for attempt in attempts:
             result = attempt(Op(func, args, kwargs, origins))
             if result is not UNANSWERED:
                 return result
@@ -138,18 +146,29 @@ class Lowerer:
         return UNANSWERED if lowering is None else self.lower(lowering, op.args, op.kwargs)
 
     def _bake(self, op: Op) -> Any:
-        """Read what derives from weights and inputs, for the inputs of the trace."""
-        if READ not in self._selection or not any(o.is_placeholder for o in op.origins):
-            return UNANSWERED
-        if not has_read_result(op.func, op.args, op.kwargs):
+        """Read a value for the inputs of the trace; what it is read from stays in the graph."""
+        if READ not in self._selection or not has_read_result(op.func, op.args, op.kwargs):
             return UNANSWERED
         _, result = self._on_host(op)
         if result is UNANSWERED:
             return UNANSWERED
         self._reads.note(name_of(op.func), op.origins)
+        if result is True and MASKS in self._selection and self._is_of_whole_mask(op):
+            self.applied.setdefault(MASKS)
+            return False
         if not op.gives_lazily(result):
             return self._given(op, result)
         return self._entered(op, result, lazy.to_device)
+
+    def _is_of_whole_mask(self, op: Op) -> bool:
+        """Whether the model asks if some inputs' masks mask nothing out.
+
+        If they do not, models take a short cut. The way that they take otherwise is right for
+        these masks and for all others, so the graph is made of that one.
+        """
+        value = self._tape.value(*xla_tensors((op.args, op.kwargs)))
+        is_all = isinstance(value, Result) and value.call.function is torch.ops.aten.all.default
+        return is_all and all(_MASK in origin.name for origin in op.origins)
 
     def _on_host(self, op: Op) -> tuple[Call, Any]:
         call = self._tape.call(op.func, op.args, op.kwargs)

@@ -11,9 +11,22 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map_only
 
+from exporters.neuron.lowerings import (
+    complexes,
+    counting,
+    fourier,
+    normalising,
+    pooling,
+    resizing,
+    sampling,
+    scattering,
+    selecting,
+    sliding,
+    torch_decompositions,
+)
 from exporters.neuron.ops import overload_of
 
-__all__ = ["Call", "calls_of", "made_calls", "relaid", "strided", "transposed"]
+__all__ = ["SAMPLED", "Call", "calls_of", "made_calls", "relaid", "strided", "transposed"]
 
 
 @dataclass(frozen=True)
@@ -74,6 +87,23 @@ _SAMPLES: dict[str, tuple[str, ...]] = {
     "aten::_unique2": ("unique",),
     "aten::linalg_cross": ("cross", "linalg.cross"),
 }
+
+
+_FAMILIES = (
+    complexes,
+    counting,
+    fourier,
+    normalising,
+    pooling,
+    resizing,
+    sampling,
+    scattering,
+    selecting,
+    sliding,
+    torch_decompositions,
+)
+SAMPLED = sorted(lowering.op for family in _FAMILIES for lowering in family.LOWERINGS)
+"""The ops of which there are samples; others have tests of their own."""
 
 
 def _name(op: str) -> str:

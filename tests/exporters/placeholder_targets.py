@@ -54,6 +54,10 @@ def trace(payload: dict[str, Any], report: Callable[[str], None]) -> list[str]:
     from exporters.neuron import xla
 
     report("export")
-    options = ExportOptions(patches=Selection(everything=False), guard=payload["guard"])
+    options = ExportOptions(
+        patches=Selection.parse("off"),
+        lowerings=Selection.parse(payload["lowerings"]),
+        guard=payload["guard"],
+    )
     model = OneOp(payload["op"], payload["operand"]).eval()
     return [str(read) for read in xla.trace(model, {"x": torch.rand(IMAGE)}, options).baked_reads]

@@ -12,6 +12,7 @@ pytest.importorskip("torch_xla", reason="needs: pip install 'export-harness[xla]
 
 from exporters.neuron import NeuronBackend  # noqa: E402
 from testing.results import Outcome  # noqa: E402
+from testing.settings import RunSettings  # noqa: E402
 from tests.testing.doubles import MadeInputs, run_double  # noqa: E402
 
 
@@ -22,6 +23,14 @@ class ReadsMean(torch.nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.linear(x) * x.mean().item()
+
+
+class ReadsProduct(ReadsMean):
+    """What derives from inputs and weights has a value for the trace's inputs only."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.linear(x)
+        return y * y.mean().item()
 
 
 class BranchesOnMask(torch.nn.Module):
@@ -57,16 +66,19 @@ def masked(generator: torch.Generator, family: str, batch: int) -> dict[str, Any
 
 
 @pytest.mark.parametrize(
-    ("model", "inputs", "operand", "line"),
+    ("model", "inputs", "operand", "line", "lowerings"),
     [
-        (ReadsMean, plain, "x", "return self.linear(x) * x.mean().item()"),
-        (BranchesOnMask, masked, "mask", "if mask.all():"),
+        (ReadsMean, plain, "x", "return self.linear(x) * x.mean().item()", "on"),
+        (ReadsProduct, plain, "x", "return y * y.mean().item()", "on"),
+        (BranchesOnMask, masked, "mask", "if mask.all():", "off"),
+        (BranchesOnMask, masked, "mask", "if mask.all():", "fold,read"),
     ],
 )
 def test_a_value_baked_in_fails_on_fresh_inputs_and_is_named(
-    model: Any, inputs: Any, operand: str, line: str
+    model: Any, inputs: Any, operand: str, line: str, lowerings: str
 ) -> None:
-    result = run_double(model(), MadeInputs(inputs), NeuronBackend())
+    settings = RunSettings(lowerings=lowerings)
+    result = run_double(model(), MadeInputs(inputs), NeuronBackend(), settings=settings)
     assert (result.outcome, result.stage) == (Outcome.FAILED, "compare")
     where = f"test_baked_reads.py:{line_number(line)}"
     assert result.baked_reads == [f"aten::_local_scalar_dense of {operand} at {where}"]
@@ -75,6 +87,26 @@ def test_a_value_baked_in_fails_on_fresh_inputs_and_is_named(
         "Agrees with eager on the traced inputs and not on fresh ones: a value was baked in"
     )
     assert where in result.message
+
+
+def test_a_branch_on_a_mask_is_traced_for_every_mask() -> None:
+    result = run_double(BranchesOnMask(), MadeInputs(masked), NeuronBackend())
+    assert (result.outcome, result.lowerings) == (Outcome.PASSED, ["masks"])
+
+
+class WholeMask(BranchesOnMask):
+    """Asks of a mask that has an input's name and is not of that input alone."""
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        x = self.linear(x)
+        if (mask * x.isfinite()).all():
+            return x
+        return x * mask
+
+
+def test_a_branch_on_other_values_is_taken_as_eager_takes_it() -> None:
+    result = run_double(WholeMask(), MadeInputs(masked), NeuronBackend())
+    assert (result.outcome, result.lowerings) == (Outcome.FAILED, [])
 
 
 def test_what_is_computed_in_the_graph_passes() -> None:

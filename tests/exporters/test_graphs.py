@@ -17,20 +17,10 @@ FAST = ("BertModel", "CvtModel", "LlamaForCausalLM", "T5Model", "YolosModel")
 """One of each kind in every run of the tests; the others are slow together."""
 LISTED = {entry.model_class for entry in Registry.load().entries}
 """Classes that skips.py knows not to work: only they may fail to trace without the guard."""
-DIFFERENT = (
-    "ColPaliForRetrieval",
-    "DeepseekVLForConditionalGeneration",
-    "InternVLModel",
-    "LlavaNextModel",
-    "Qwen2_5_VLModel",
-)
-"""Classes whose graph the guard changes; each puts image features into places of its text."""
 
 
 def marks_of(name: str) -> list[pytest.MarkDecorator]:
-    slow = [] if name in FAST else [pytest.mark.slow]
-    why = "the guard changes the graph of models that put features into places of a text"
-    return [*slow, pytest.mark.xfail(reason=why)] if name in DIFFERENT else slow
+    return [] if name in FAST else [pytest.mark.slow]
 
 
 ALL = [

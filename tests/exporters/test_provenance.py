@@ -26,8 +26,10 @@ def server() -> Iterator[ForkServer]:
         yield server
 
 
-def traced(server: ForkServer, op: str, operand: str, guard: bool) -> ChildReport:
-    payload = {"op": op, "operand": operand, "guard": guard}
+def traced(
+    server: ForkServer, op: str, operand: str, guard: bool, lowerings: str = "off"
+) -> ChildReport:
+    payload = {"op": op, "operand": operand, "guard": guard, "lowerings": lowerings}
     return server.run(Task("tests.exporters.placeholder_targets:trace", payload, timeout=120))
 
 
@@ -58,3 +60,13 @@ def test_the_guard_names_it_instead(server: ForkServer, op: str, operand: str) -
     assert report.error.message.startswith(f"{op} would read")
     kind = "buffer buffer" if operand == "buffer" else "parameter parameter"
     assert kind in report.error.message
+
+
+@pytest.mark.parametrize("operand", PLACEHOLDERS)
+@pytest.mark.parametrize("op", OPS)
+@pytest.mark.parametrize("guard", [False, True], ids=["unguarded", "guarded"])
+def test_with_lowerings_nothing_dies(
+    server: ForkServer, op: str, operand: str, guard: bool
+) -> None:
+    report = traced(server, op, operand, guard, "on")
+    assert (report.ending, report.result) == (Ending.RESULT, []), report

@@ -34,6 +34,12 @@ class Dying(NamedTuple):
     source: str
     patch: str
 
+    @property
+    def lowering(self) -> str:
+        """What is applied where patches are off."""
+        name = self.op.removeprefix("aten::")
+        return f"fold:{name}" if self.operand.startswith("parameter") else name
+
 
 def weight_normed(test_class: str, source: str) -> Dying:
     operand = "parameter encoder.pos_conv_embed.conv.parametrizations.weight.original"
@@ -71,7 +77,14 @@ def _servers() -> Iterator[None]:
     runner.close_servers()
 
 
-def run(model_class: str, file: str, test_class: str, patches: str, guard: bool) -> CaseResult:
+def run(
+    model_class: str,
+    file: str,
+    test_class: str,
+    patches: str,
+    guard: bool,
+    lowerings: str = "off",
+) -> CaseResult:
     case = ExportCase(model_class, None, "neuron", runtime="xla")
     request = CaseRequest(
         case=case,
@@ -81,7 +94,7 @@ def run(model_class: str, file: str, test_class: str, patches: str, guard: bool)
         test_class=test_class,
         test_method=case.test_name("neuron"),
         tolerance=Tolerance(1e-4, 1e-4),
-        settings=RunSettings(trace_patches=patches, lowering_guard=guard),
+        settings=RunSettings(trace_patches=patches, lowerings=lowerings, lowering_guard=guard),
         guard=guard,
         timeout=300.0,
     )
@@ -119,6 +132,15 @@ def test_with_patches_it_matches_eager(model_class: str) -> None:
     assert_matches(result, [dying.patch])
 
 
+@pytest.mark.parametrize("guard", [False, True], ids=["unguarded", "guarded"])
+@pytest.mark.parametrize("model_class", DYING)
+def test_with_lowerings_alone_it_matches_eager(model_class: str, guard: bool) -> None:
+    dying = DYING[model_class]
+    result = run(model_class, dying.file, dying.test_class, "off", guard, "on")
+    assert_matches(result, [])
+    assert result.lowerings == [dying.lowering]
+
+
 @pytest.mark.parametrize(("patches", "guard"), [("off", False), ("on", True)])
 def test_cvt_needs_none_of_it(patches: str, guard: bool) -> None:
     assert_matches(run("CvtModel", "test_vision", "CvtExportTest", patches, guard), [])
@@ -147,7 +169,8 @@ def test_a_run_in_which_a_model_dies_goes_on_to_its_end(tmp_path: Path) -> None:
 def pytest_on_models(chosen: str, results: Path) -> subprocess.CompletedProcess[str]:
     """Run pytest as a user would, without patches and guard."""
     command = [sys.executable, "-m", "pytest", "tests/models", "--slow", "--backend", "neuron"]
-    command += ["--trace-patches", "off", "--lowering-guard", "off", "-k", chosen]
+    command += ["--trace-patches", "off", "--lowerings", "off", "--lowering-guard", "off"]
+    command += ["-k", chosen]
     command += ["--results", str(results), "-p", "no:cacheprovider"]
     # This test may run in a worker itself, and its name is not that of the inner run.
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}

@@ -27,7 +27,7 @@ from exporters.neuron.lowerings import (
     sliding,
     torch_decompositions,
 )
-from exporters.neuron.lowerings.base import FOLD, READ, Lowering, evaluate
+from exporters.neuron.lowerings.base import FOLD, MASKS, READ, Lowering, evaluate
 
 __all__ = ["LOWERINGS", "Lowering", "evaluate", "lowering_names"]
 
@@ -56,4 +56,4 @@ LOWERINGS: Final[Mapping[str, Lowering]] = MappingProxyType(
 
 def lowering_names() -> tuple[str, ...]:
     """The words for ``--lowerings``: what goes before lowerings, and each of them."""
-    return (FOLD, READ, *(lowering.name for lowering in LOWERINGS.values()))
+    return (FOLD, READ, MASKS, *(lowering.name for lowering in LOWERINGS.values()))

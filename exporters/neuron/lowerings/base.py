@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["FOLD", "READ", "Lowering", "evaluate", "evaluating"]
+__all__ = ["FOLD", "MASKS", "READ", "Lowering", "evaluate", "evaluating"]
 
 FOLD: Final = "fold"
 """The word for ``--lowerings`` that allows constant folding."""
 READ: Final = "read"
 """The word that allows a value of weights and inputs to be read for the trace's inputs."""
+
+MASKS: Final = "masks"
+"""The word that has ``if mask.all()`` go the way that is right for every mask."""
 
 
 def _always(*args: Any, **kwargs: Any) -> bool:
