@@ -71,8 +71,8 @@ class Journal:
             json_lines.append(self.path, result.to_json().encode("ascii"))
         except OSError as error:
             raise JournalError(
-                f"the result of {result.case_id} cannot be written to {self.path}: "
-                f"{error.strerror}"
+                f"the result of {result.case_id} ({result.outcome.value}) cannot be written to "
+                f"{self.path}: {error.strerror}"
             ) from error
 
     def _check_writable(self) -> None:

@@ -16,12 +16,13 @@ __all__ = ["explanation_text", "list_text"]
 
 _WIDTH = 92
 _LIST_REASON = 60
+_NO_CASE = "no backend that was asked for exports anything here"
 
 
 def explanation_text(explanation: Explanation, path: Path) -> str:
     """The variants, then each entry with its reason, age and last audit."""
     numbers = {h.entry: i for i, h in enumerate(explanation.histories, start=1)}
-    rows = [_row(variant, numbers) for variant in explanation.variants]
+    rows = [_row(variant, numbers) for variant in explanation.variants] or [(_NO_CASE,)]
     blocks = [[explanation.model_class, *_aligned(rows)]]
     blocks += [list(_entry(h, numbers[h.entry], path)) for h in explanation.histories]
     if not explanation.histories:

@@ -11,6 +11,7 @@ pytest_plugins = [
     "testing.plugin.collecting",
     "testing.plugin.status",
     "testing.plugin.recording",
+    "testing.plugin.disk",
     "testing.plugin.crashes",
     "testing.plugin.transport",
     "testing.plugin.live",

@@ -79,7 +79,7 @@ def _facts(result: CaseResult, entry: str | None) -> dict[str, str | None]:
     operand = result.operand or ""
     reads = [read for read in result.baked_reads if read not in (result.message or "")]
     return {
-        "died too": "; ".join(result.deaths),
+        "tries": _tries(result),
         "exit code": None if result.exit_code is None else str(result.exit_code),
         "op from": result.op_source,
         "baked in": "; ".join(reads),
@@ -89,6 +89,14 @@ def _facts(result: CaseResult, entry: str | None) -> dict[str, str | None]:
         # It may be as long as a message, so it is last.
         "operand": operand if len(operand) > _OPERAND_SHOWN else None,
     }
+
+
+def _tries(result: CaseResult) -> str | None:
+    """What became of the tries before, where there were any."""
+    before = list(dict.fromkeys(result.deaths))
+    if before == [headline(result)]:
+        return f"{len(result.deaths) + 1}, and all ended so"
+    return f"before, {'; '.join(before)}" if before else None
 
 
 def _what_to_delete(result: CaseResult, entry: str | None) -> str | None:

@@ -89,11 +89,18 @@ ENDINGS: dict[str, dict[str, Any]] = {
 }
 """How a class ends that does not pass."""
 
+DEATHS: dict[str, int] = {"DeiTModel": 1, "BeitModel": 1}
+"""How often a class dies before it ends as it does."""
+ENDINGS["BeitModel"] = ENDINGS["BertModel"]
+
 requests: list[CaseRequest] = []
 """What `execute` was asked for."""
 
 
 def execute(request: CaseRequest) -> CaseResult:
     requests.append(request)
-    ending = {"outcome": Outcome.PASSED, **ENDINGS.get(request.case.model_class, {})}
+    name = request.case.model_class
+    ending = {"outcome": Outcome.PASSED, **ENDINGS.get(name, {})}
+    if [one.case_id for one in requests].count(request.case_id) <= DEATHS.get(name, 0):
+        ending = ENDINGS["YolosModel"]
     return CaseResult.of(request.case, request.case_id, **ending)

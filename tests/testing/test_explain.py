@@ -126,6 +126,14 @@ class TestVariants:
         entries = ask("explain", "T5Model")["entries"]
         assert [e["model_class"] for e in entries] == ["T5Model"] * 2
 
+    def test_a_backend_that_is_not_here_has_none(
+        self, skips: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        argv = ["skips", "explain", "CvtModel", "--backend", "openvino", "--skips", "skips.py"]
+        assert cli.main(argv) == 0
+        told = "CvtModel\n  no backend that was asked for exports anything here\n"
+        assert capsys.readouterr().out.startswith(told)
+
     def test_a_class_without_entries_runs(self, ask: Run) -> None:
         found = ask("explain", "GPT2Model")
         assert found["entries"] == []

@@ -111,6 +111,7 @@ function hide() {
 function follow() {
   const found = /^#case-(\d+)$/.exec(location.hash);
   if (found) show(Number(found[1]));
+  else panel.hidden = true;
 }
 
 function chosen() {
@@ -169,11 +170,14 @@ function numberOf(link) {
 document.addEventListener("click", (event) => {
   const link = event.target.closest('a[href^="#case-"]');
   if (!link) return;
+  // A new tab is the browser's to open.
+  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
   opener = link;
-  // The case that was opened last has the address already, which then does not change.
-  if (link.hash === location.hash) follow();
+  history.pushState(null, "", link.hash);
+  show(numberOf(link));
 });
-window.addEventListener("hashchange", follow);
+window.addEventListener("popstate", follow);
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") hide();
   if (event.key === "/" && !["INPUT", "SELECT"].includes(document.activeElement.tagName)) {
