@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
@@ -173,7 +174,7 @@ def test_full_disk_is_a_clear_error_that_names_the_case(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
     journal.path.symlink_to("/dev/full")
 
-    with pytest.raises(JournalError, match=r"result of a cannot be written .*No space left"):
+    with pytest.raises(JournalError, match=r"result of a \(passed\) cannot be written .*No space left"):
         journal.append(result("a"))
 
 
@@ -184,3 +185,53 @@ def test_directory_that_does_not_exist_cannot_be_read(tmp_path: Path) -> None:
 
 def test_empty_directory_has_no_results(tmp_path: Path) -> None:
     assert read(tmp_path) == []
+
+
+def test_a_file_that_is_cut_in_its_middle_loses_only_the_torn_line(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    for number in range(20):
+        journal.append(result(f"case {number}"))
+    data = journal.path.read_bytes()
+    journal.path.write_bytes(data[: len(data) // 2] + data[len(data) // 2 + 40 :])
+    contents = scan(tmp_path)
+
+    assert len(contents.results) == 19
+    assert len(contents.damaged) == 1
+
+
+def test_a_message_of_a_megabyte_is_one_line(tmp_path: Path) -> None:
+    message = "x" * (1 << 20) + "\nend"
+    Journal(tmp_path).append(result("long", message=message))
+    Journal(tmp_path).append(result("next"))
+
+    assert [row.message for row in read(tmp_path)] == [message, None]
+
+
+# B46: a result that holds what JSON does not know is written all the same.
+def test_what_is_no_json_becomes_text(tmp_path: Path) -> None:
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError("no words")
+
+    class Kind(IntEnum):
+        ONE = 1
+
+    odd: dict[str, Any] = {"stage": Path("a/b"), "exit_code": Kind.ONE, "message": Mute()}
+    Journal(tmp_path).append(result("odd", **odd))
+    (row,) = read(tmp_path)
+
+    assert (row.stage, row.exit_code) == ("a/b", 1)
+    assert "__str__ raised RuntimeError" in (row.message or "")
+
+
+# B34: bytes that are no UTF-8, as a damaged disk leaves them.
+def test_bytes_that_are_no_text_are_told_and_hide_nothing(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.append(result("first"))
+    with open(journal.path, "ab") as file:
+        file.write(b'{"case_id": "\xff\xfe"}\n')
+    journal.append(result("last"))
+    contents = scan(tmp_path)
+
+    assert {row.case_id for row in contents.results} == {"first", "last"}
+    assert contents.damaged[0].startswith("results.jsonl:2: ")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from pathlib import Path
@@ -605,14 +607,19 @@ def test_what_cannot_be_resumed_is_wrong_use(
     result.stderr.fnmatch_lines([f"*{says}*"])
 
 
-def in_subprocess(
-    pytester: pytest.Pytester, *options: str, conftest: str = ""
-) -> pytest.RunResult:
+def write_conftest(pytester: pytest.Pytester, more: str) -> None:
+    """Have runs in processes of their own know the doubles, and what is added to them."""
     pytester.makeconftest(
         "import exporters\nfrom testing import execution\nfrom tests.testing import stubs\n"
         "pytest_plugins = ['testing.plugin']\nexecution.execute = stubs.execute\n"
-        "exporters.BACKENDS.clear()\nexporters.BACKENDS.update(stubs.BACKENDS)\n" + conftest
+        "exporters.BACKENDS.clear()\nexporters.BACKENDS.update(stubs.BACKENDS)\n" + more
     )
+
+
+def in_subprocess(
+    pytester: pytest.Pytester, *options: str, conftest: str = ""
+) -> pytest.RunResult:
+    write_conftest(pytester, conftest)
     return pytester.runpytest_subprocess("-p", "no:hypothesispytest", "--slow", *options)
 
 
@@ -848,3 +855,88 @@ def test_workers_agree_however_cases_are_handed_out(
     )
     assert apart == alone
     assert len(apart) == 10
+
+
+LEAVES_TRACES = """
+import os, time
+def execute(request):
+    with open("runs", "a") as file:
+        file.write(request.case_id.rpartition("::")[2] + "\\n")
+    time.sleep(0.05)
+    return stubs.execute(request)
+execution.execute = execute
+"""
+
+
+@pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["alone", "workers"])
+def test_a_run_whose_parent_is_killed_goes_on_and_runs_twice_only_what_was_in_flight(
+    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, workers: list[str]
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    host(project, *(f"A{number}Model" for number in range(30)), body="subject = None")
+    # Any number will do; the run is killed while it is far from its end.
+    enough = random.randrange(3, 40)
+    write_conftest(project, LEAVES_TRACES)
+    options = ["-p", "no:hypothesispytest", "--slow", *NEURON, *workers]
+    process = project.popen([sys.executable, "-m", "pytest", "--results", "out", *options])
+    traces = project.path / "runs"
+    while not traces.exists() or len(traces.read_text().split()) < enough:
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    settled(traces)
+    finished = {row.case_id.rpartition("::")[2] for row in journal.read(project.path / "out")}
+
+    in_subprocess(project, "--resume", "out", *workers, *NEURON, conftest=LEAVES_TRACES)
+    found = journal.scan(project.path / "out").attempts
+    assert len(found) == len({row.case_id for row in found}) == 60
+    runs = Counter(traces.read_text().split())
+    assert len(runs) == 60
+    twice = {name for name, count in runs.items() if count > 1}
+    assert twice.isdisjoint(finished), f"killed after {enough}"
+    assert len(twice) <= max(1, len(workers))
+
+
+def settled(file: Path) -> None:
+    """Wait until the workers of a dead controller have ended and write no more."""
+    before = -1
+    while file.stat().st_size != before:
+        before = file.stat().st_size
+        time.sleep(1)
+
+
+# Workers have to collect alike, and one that takes a dead one's part collects when the journal
+# has grown: what it sees as finished is what the controller saw.
+def test_a_worker_that_comes_late_to_a_resumed_run_collects_what_the_others_did(
+    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    host(project, "ViTModel", "CvtModel", "CLIPModel", "GPT2Model", "BertModel")
+    in_subprocess(project, "-k", "CvtModel", "--results", "out", *NEURON)
+    options = ["-n", "2", "--resume", "out", *NEURON]
+    result = in_subprocess(project, *options, conftest=KILLS_ITS_WORKER_ONCE)
+    assert "gw2" in (project.path / "places").read_text()
+    result.stdout.no_fnmatch_line("*Different tests were collected*")
+    found = journal.scan(project.path / "out").attempts
+    assert len(found) == len({row.case_id for row in found}) == 10
+    result.stdout.fnmatch_lines(["not run again, since out has their result: 2"])
+
+
+# B34: the verdict does not depend on the locale, nor does what can be written.
+def test_a_run_in_the_c_locale_ends_as_any_other(
+    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("LANG", "C")
+    monkeypatch.setenv("LC_ALL", "C")
+    monkeypatch.setenv("PYTHONUTF8", "0")
+    monkeypatch.setenv("PYTHONCOERCECLOCALE", "0")
+    host(project, "CvtModel", "BertModel")
+    reason = r"caf\u00e9 \U0001f600 \ud800 \x1b[31m"
+    text = f'EXPORT_SKIPS = {{"neuron": {{"CvtModel": "{reason}"}}}}'
+    result = in_subprocess(project, "--results", "out", *NEURON, *with_skips(project, text))
+    result.assert_outcomes(failed=2, skipped=2)
+    result.stdout.no_fnmatch_line("*INTERNALERROR*")
+    found = {row.reason for row in journal.read(project.path / "out") if row.reason}
+    assert [reason.startswith("caf\u00e9 \U0001f600 ") for reason in found] == [True]
