@@ -71,9 +71,13 @@ class TestExitStatus:
 
 
 class TestJson:
-    def test_every_command_takes_it(self) -> None:
+    def test_every_command_takes_it(self, capsys: pytest.CaptureFixture[str]) -> None:
         for module in cli._commands():
-            assert cli._parser().parse_args([module.NAME, "--json"]).json is True
+            cli.main([module.NAME, "--help"])
+            assert "--json" in capsys.readouterr().out, module.NAME
+
+    def test_it_is_what_the_command_is_told(self) -> None:
+        assert cli._parser().parse_args(["names", "--json"]).json is True
 
     def test_it_is_off_by_default(self) -> None:
         assert cli._parser().parse_args(["names"]).json is False
