@@ -12,6 +12,7 @@ pytest_plugins = [
     "testing.plugin.status",
     "testing.plugin.recording",
     "testing.plugin.disk",
+    "testing.plugin.interrupt",
     "testing.plugin.crashes",
     "testing.plugin.transport",
     "testing.plugin.live",

@@ -36,7 +36,9 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         session.exitstatus = pytest.ExitCode.OK
 
 
-def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.Config) -> None:
+def pytest_terminal_summary(
+    terminalreporter: TerminalReporter, exitstatus: int, config: pytest.Config
+) -> None:
     """Print what became of the exports of this run, read from the journal."""
     run = config.stash[SESSION]
     contents = _contents(run)
@@ -57,7 +59,7 @@ def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.C
         terminalreporter.write(text)
     if contents.damaged:
         terminalreporter.write_line(damage(contents.damaged), yellow=True)
-    for line in _about_the_directory(config):
+    for line in _about_the_directory(config, exitstatus):
         terminalreporter.write_line(line)
 
 
@@ -76,12 +78,16 @@ def _seen(contents: JournalContents, reporter: TerminalReporter) -> tuple[CaseRe
     return tuple(result for result in contents.results if result.case_id in seen)
 
 
-def _about_the_directory(config: pytest.Config) -> list[str]:
+def _about_the_directory(config: pytest.Config, exitstatus: int) -> list[str]:
     resumed = config.getoption("--resume")
     kept = config.stash.get(KEPT, 0)
     lines = [f"not run again, since {resumed} has their result: {kept}"] if resumed else []
     given = resumed or config.getoption("--results")
-    return [*lines, f"results: {given}"] if given else lines
+    if not given:
+        return lines
+    if exitstatus == pytest.ExitCode.INTERRUPTED:
+        lines.append(f"the run was cut off: go on with it by --resume {given}")
+    return [*lines, f"results: {given}"]
 
 
 def _fails(result: CaseResult, run: Session) -> bool:

@@ -148,6 +148,13 @@ class TearDownRaises(Host):
         raise RuntimeError("cannot clean up")
 
 
+class SetUpHangs(Host):
+    def setUp(self) -> None:
+        import ctypes
+
+        ctypes.PyDLL(None).sleep(60)
+
+
 class TearDownHangs(Host):
     def tearDown(self) -> None:
         import ctypes

@@ -87,6 +87,9 @@ def test_abort_has_signal_words_line_and_the_op_of_a_guarded_rerun() -> None:
     assert result.message is not None
     assert "Check failed: data != nullptr PjRt is null" in result.message
     assert result.source == line_of("os.abort()")
+    assert result.peak_rss_mb is not None
+    assert [frame.endswith(" in forward") for frame in result.stack[:1]] == [True]
+    assert f"{MODEL_FILE}:" in result.stack[0]
     assert (result.op, result.operand) == ("aten::broken", "parameter linear.weight")
     assert result.op_source == "guard-rerun"
 
@@ -121,11 +124,27 @@ def test_hang_ends_at_the_limit_with_stage_and_line() -> None:
     assert result.message == "killed at its limit of 2 s in stage 'export'"
 
 
-def test_hang_in_teardown_is_a_timeout_there() -> None:
+@pytest.mark.parametrize(
+    ("test_class", "stage"), [("SetUpHangs", "setup"), ("TearDownHangs", "teardown")]
+)
+def test_hang_in_a_fixture_is_a_timeout_there(test_class: str, stage: str) -> None:
     # B31
-    result = runner.execute(request(test_class="TearDownHangs", timeout=2))
+    result = runner.execute(request(test_class=test_class, timeout=2))
 
-    assert (result.outcome, result.stage) == (Outcome.TIMEOUT, "teardown")
+    assert (result.outcome, result.stage) == (Outcome.TIMEOUT, stage)
+
+
+def test_case_that_takes_too_much_memory_has_crashed_and_tells_limit_and_peak() -> None:
+    # What it holds already is 200 MB and more: torch is in it.
+    settings = RunSettings(case_memory=64 << 20)
+    result = runner.execute(replace(request("Hangs", timeout=20), settings=settings))
+
+    assert (result.outcome, result.signal, result.exit_code) == (Outcome.CRASHED, "SIGKILL", 137)
+    assert result.peak_rss_mb is not None
+    assert result.peak_rss_mb > 64
+    assert (result.message or "").startswith(
+        "killed at its memory limit of 64 MiB (--case-memory)"
+    )
 
 
 def test_child_has_the_environment_of_its_backend() -> None:
@@ -256,6 +275,30 @@ def test_lost_server_and_hung_import_lose_no_case() -> None:
     assert "status -9" in (lost.message or "")
     assert hung.message == "hung before test start: importing x hung"
     assert hung.stage == lost.stage == "import"
+
+
+def test_memory_limit_is_told_with_what_was_held() -> None:
+    limited = replace(request(), settings=RunSettings(case_memory=8 << 30))
+    result = judged(Ending.MEMORY, limited, signal="SIGKILL", stage="export", peak_rss_mb=8704.0)
+
+    assert result.outcome is Outcome.CRASHED
+    assert result.message == (
+        "killed at its memory limit of 8 GiB (--case-memory) in stage 'export': it held 8.5 GiB"
+    )
+
+
+def test_stack_is_told_from_the_package_on_and_has_an_end() -> None:
+    frame = Frame("/env/lib/python3.11/site-packages/transformers/a.py", 3, "forward")
+    result = judged(Ending.SIGNALED, signal="SIGSEGV", stack=(frame,) * 500)
+
+    assert result.stack[0] == "transformers/a.py:3 in forward"
+    assert len(result.stack) == 40
+
+
+def test_kill_without_a_word_names_who_sends_it() -> None:
+    result = judged(Ending.SIGNALED, signal="SIGKILL", exit_code=137, stage="export")
+
+    assert "OOM killer" in (result.message or "")
 
 
 def test_result_keeps_its_verdict_when_the_exit_goes_wrong() -> None:

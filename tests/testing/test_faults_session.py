@@ -6,19 +6,19 @@ import os
 import random
 import signal
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from testing import journal
 from testing.journal import JournalContents
-from testing.results import CaseResult
+from testing.results import CaseResult, Outcome
 from tests.testing.faults_backend.plan import CASES, DIRECTORY, run_session, runs
-
-pytestmark = pytest.mark.slow
 
 WORKERS = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "two-workers"])
 MOST_SECONDS = 1800
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(3 * MOST_SECONDS)]
 
 
 def left_over(directory: Path) -> list[int]:
@@ -112,3 +112,40 @@ def test_a_run_that_was_killed_goes_on_where_it_was(
     assert differences(by_class(contents)) == []
     assert finished.isdisjoint(runs(tmp_path)[begun:]), f"killed after {killed_after}"
     assert is_rid_of_all(tmp_path, seconds=5)
+
+
+@pytest.fixture
+def _interruptible() -> Iterator[None]:
+    """What a shell has put into the background ignores SIGINT, and its children do too."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_interruptible")
+@WORKERS
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c_ends_the_run_in_order(
+    tmp_path: Path, workers: tuple[str, ...], times: int
+) -> None:
+    results = tmp_path / "results"
+    process = run_session(tmp_path, "--results", str(results), "-k", "Sound", *workers)
+    while len(runs(tmp_path)) < 5:
+        assert process.poll() is None
+        time.sleep(0.01)
+    for _ in range(times):
+        # As a terminal does: to all of the foreground's processes.
+        os.killpg(process.pid, signal.SIGINT)
+        time.sleep(0.2)
+    status = process.wait(120)
+    printed = (tmp_path / "output").read_text()
+    contents = journal.scan(results)
+
+    assert status == pytest.ExitCode.INTERRUPTED, printed
+    assert f"go on with it by --resume {results}" in printed
+    assert "Traceback" not in printed
+    assert "INTERNALERROR" not in printed
+    assert contents.damaged == ()
+    assert contents.results
+    assert {row.outcome for row in contents.results} == {Outcome.PASSED}
+    assert is_rid_of_all(tmp_path, seconds=15)
