@@ -30,6 +30,8 @@ _XLA_FLAGS: Final = (
     "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true "
     "--xla_cpu_parallel_codegen_split_count=1 --xla_cpu_use_fusion_emitters=false"
 )
+# What the user has set: a process that runs cases itself sets its own share on top of it.
+_AT_START: Final = dict(os.environ)
 INSTALL_XLA = "pip install 'export-harness[xla]'"
 
 
@@ -131,13 +133,13 @@ class NeuronBackend(Backend):
 
     def devices(self, runtime: str | None) -> int | None:
         """NeuronCores, for ``neuronx`` where there is a device."""
-        return len(cores.found(os.environ)) or None if runtime == "neuronx" else None
+        return len(cores.found(_AT_START)) or None if runtime == "neuronx" else None
 
     def share_of_devices(self, runtime: str | None, index: int, count: int) -> Mapping[str, str]:
         """Cores that no other of `count` processes sees; a process alone keeps what is set."""
         if count == 1 or not self.devices(runtime):
             return {}
-        return cores.share(cores.found(os.environ), index, count)
+        return cores.share(cores.found(_AT_START), index, count)
 
     def tolerance(self, runtime: str | None) -> float:
         """1e-4 for ``xla``; 1e-3 for ``neuronx`` until its first run on a device sets it."""

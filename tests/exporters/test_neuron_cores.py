@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from exporters.base import DevicesError
 from exporters.neuron import cores
+from exporters.neuron.backend import NeuronBackend
 
 
 @pytest.fixture
@@ -74,3 +76,18 @@ def test_no_two_workers_share_a_core_and_none_is_idle(number: int, workers: int)
 def test_more_workers_than_cores_is_refused() -> None:
     with pytest.raises(DevicesError, match="3 workers cannot share 2 NeuronCores"):
         cores.share((0, 1), 0, 3)
+
+
+def test_a_process_that_has_its_share_does_not_divide_it_again(
+    monkeypatch: pytest.MonkeyPatch, devices: Path
+) -> None:
+    here = partial(cores.found, devices=devices, sysfs=devices / "none")
+    monkeypatch.setattr(cores, "found", here)
+    backend = NeuronBackend()
+    for _ in range(2):
+        share = backend.share_of_devices("neuronx", 1, 3)
+        assert share["NEURON_RT_VISIBLE_CORES"] == "2,3"
+        for name, value in share.items():
+            monkeypatch.setenv(name, value)
+    assert backend.share_of_devices("neuronx", 0, 1) == {}
+    assert backend.share_of_devices("xla", 1, 3) == {}
