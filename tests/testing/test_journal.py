@@ -174,7 +174,9 @@ def test_full_disk_is_a_clear_error_that_names_the_case(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
     journal.path.symlink_to("/dev/full")
 
-    with pytest.raises(JournalError, match=r"result of a \(passed\) cannot be written .*No space left"):
+    with pytest.raises(
+        JournalError, match=r"result of a \(passed\) cannot be written .*No space left"
+    ):
         journal.append(result("a"))
 
 
