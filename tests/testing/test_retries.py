@@ -6,8 +6,7 @@ import pytest
 
 from testing import journal
 from testing.results import CaseResult
-from tests.testing.test_plugin import NEURON, ROOT, host, in_subprocess, run
-from tests.testing.test_plugin import project as project
+from tests.testing.plugin_runs import NEURON, host, in_subprocess, run
 
 pytest_plugins = ["pytester"]
 
@@ -113,7 +112,6 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (6000, resource.getrlimit(resource.RLI
 def test_a_full_disk_stops_the_run_and_resume_goes_on(
     project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, workers: tuple[str, ...]
 ) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     host(project, *(f"Cvt{number}Model" for number in range(40)), body=OWN_SUBJECT)
     options = ("-p", "no:cacheprovider", "-k", "static", *NEURON, *workers)
