@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -35,10 +36,12 @@ class Session:
     Attributes:
         seconds: Time of each case, in the order in which they ran.
         rows: When there were how many results, each with the resident MiB of the session.
+        processor: Seconds of processor time of all its processes.
     """
 
     seconds: Sequence[float]
     rows: Sequence[tuple[float, int, float]]
+    processor: float
 
     @property
     def rate(self) -> float:
@@ -87,6 +90,7 @@ def _session(*options: str) -> Session:
         results, report = directory / "results", directory / "junit.xml"
         command = [sys.executable, "-m", "pytest", "--slow", "-q", "-p", "no:cacheprovider"]
         command += ["--results", str(results), "--junitxml", str(report), *options]
+        before = _processor_seconds()
         with open(directory / "output", "w") as output:
             process = subprocess.Popen(
                 command,
@@ -101,7 +105,14 @@ def _session(*options: str) -> Session:
         if process.returncode not in (0, 1):
             raise SystemExit((directory / "output").read_text()[-2000:])
         cases = ElementTree.parse(report).iter("testcase")
-        return Session([float(case.attrib["time"]) for case in cases], rows)
+        seconds = [float(case.attrib["time"]) for case in cases]
+        return Session(seconds, rows, _processor_seconds() - before)
+
+
+def _processor_seconds() -> float:
+    """Of all processes that have ended here."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _written(results: Path) -> int:
@@ -122,6 +133,8 @@ def _report_growth(isolated: Session, in_process: Session) -> None:
     overhead = 1000 * (statistics.median(apart) - statistics.median(together))
     _say(f"a case in a child takes {1000 * statistics.median(apart):.0f} ms (median)")
     _say(f"of which isolation is {overhead:.0f} ms (target: at most 60 on an idle machine)")
+    processor = 1000 * (isolated.processor - in_process.processor) / len(apart)
+    _say(f"by processor time {processor:.0f} ms (mean), with the start of the fork server")
     early, late = (statistics.median(part) for part in (apart[:EARLY], apart[-EARLY:]))
     _say(f"the last {EARLY} cases of {len(apart)} / the first: {late / early:.2f} (target: 1)")
     _say(f"memory of the parent from case {EARLY} on: {isolated.growth:+.0f} MiB (target: < 50)")
