@@ -21,9 +21,10 @@ _PAGE: Final = os.sysconf("SC_PAGESIZE")
 class MemoryWatch:
     """Looks again and again whether the children of a server hold more than a limit.
 
-    The limit is not the kernel's: ``RLIMIT_AS`` counts addresses, of which torch and XLA reserve
-    many times what they use, ``RLIMIT_DATA`` nearly so, and ``RLIMIT_RSS`` does nothing. A cgroup
-    would be exact and needs rights that a test run seldom has.
+    The limit is not the kernel's: ``RLIMIT_AS`` counts addresses, of which a process with torch
+    and XLA's client has 6 GB where it holds 0.9, and each process by itself; ``RLIMIT_RSS`` does
+    nothing, setrlimit(2). A cgroup would be exact and needs rights that a run seldom has. So a
+    child can pass the limit by what it takes between two looks.
 
     Attributes:
         peak: The most that they were seen to hold together, in bytes.
