@@ -99,6 +99,7 @@ class CaseRequest:
         timeout: Seconds that the whole case may take.
         guard: Whether the lowering guard is on in this attempt.
         seed: Seed of the model's weights and of its inputs.
+        workdir: Directory for what a compiler writes; None has the backend make its own.
     """
 
     case: ExportCase
@@ -113,6 +114,7 @@ class CaseRequest:
     timeout: float = 1000.0
     guard: bool = True
     seed: int = 0
+    workdir: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """A form that JSON can carry."""

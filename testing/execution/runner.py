@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import atexit
 import os
+import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
@@ -78,19 +80,28 @@ def _in_process(request: CaseRequest, backend: Backend) -> CaseResult:
     os.environ.update(environment_of(backend, request.case.runtime))
     from testing.execution.child import run_case
 
-    return run_case(request, listener.get() or (lambda stage: None))
+    with _with_workdir(request) as asked:
+        return run_case(asked, listener.get() or (lambda stage: None))
 
 
 def _in_child(server: ForkServer, request: CaseRequest, backend: Backend) -> CaseResult:
-    task = Task(
-        target=_TARGET,
-        payload=request.to_dict(),
-        timeout=request.timeout,
-        memory=request.settings.case_memory,
-        modules=modules_of(request),
-        threads=worker.get().threads,
-    )
-    return result_of(server.run(task, listener.get()), request, backend)
+    with _with_workdir(request) as asked:
+        task = Task(
+            target=_TARGET,
+            payload=asked.to_dict(),
+            timeout=request.timeout,
+            memory=request.settings.case_memory,
+            modules=modules_of(request),
+            threads=worker.get().threads,
+        )
+        return result_of(server.run(task, listener.get()), request, backend)
+
+
+@contextmanager
+def _with_workdir(request: CaseRequest) -> Iterator[CaseRequest]:
+    """The request with a directory that is removed here: a child that dies removes nothing."""
+    with tempfile.TemporaryDirectory(prefix="export-", ignore_cleanup_errors=True) as workdir:
+        yield replace(request, workdir=workdir)
 
 
 def server_of(backend: Backend, runtime: str | None) -> ForkServer:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import resource
-import tempfile
 import time
 import unittest
 from collections.abc import Callable
@@ -153,8 +152,7 @@ def run(
     case = _Case(request, result, _Stages(on_stage), {request.path})
     try:
         backend = backend or get_backend(request.case.backend)
-        with tempfile.TemporaryDirectory(prefix="export-") as workdir:
-            _run_stages(case, prepare, backend, Path(workdir))
+        _run_stages(case, prepare, backend)
     except _CaseEndedError as ended:
         result.outcome, result.message = ended.outcome, ended.message
     except _SKIPS as skip:
@@ -165,9 +163,7 @@ def run(
     return result
 
 
-def _run_stages(
-    case: _Case, prepare: Callable[[], Subject], backend: Backend, workdir: Path
-) -> None:
+def _run_stages(case: _Case, prepare: Callable[[], Subject], backend: Backend) -> None:
     case.stages.begin("prepare")
     subject = normalise(prepare())
     case.files |= model_files(subject.model)
@@ -180,7 +176,7 @@ def _run_stages(
         _require_independent_samples(case, subject, reference)
 
     case.stages.begin("export")
-    exported = _export(case, subject, backend, workdir)
+    exported = _export(case, subject, backend)
     if not exported.runnable:
         case.end(Outcome.EXPORTED, "Compiled; nothing here can run it.")
 
@@ -283,7 +279,7 @@ def _run_chunked(case: _Case, subject: Subject, trial: Trial, told: str) -> Run:
         case.end(Outcome.NOT_APPLICABLE, f"{told}: {describe_error(error)}")
 
 
-def _export(case: _Case, subject: Subject, backend: Backend, workdir: Path) -> ExportedModel:
+def _export(case: _Case, subject: Subject, backend: Backend) -> ExportedModel:
     request, result = case.request, case.result
     options = ExportOptions(
         runtime=request.case.runtime or request.case.delegate,
@@ -291,7 +287,7 @@ def _export(case: _Case, subject: Subject, backend: Backend, workdir: Path) -> E
         patches=Selection.parse(request.settings.trace_patches),
         lowerings=Selection.parse(request.settings.lowerings),
         guard=request.guard,
-        workdir=workdir,
+        workdir=Path(request.workdir) if request.workdir else None,
     )
     set_seed(SEED)
     with torch.no_grad():

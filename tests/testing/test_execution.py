@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -106,6 +107,17 @@ def test_guarded_case_is_not_run_twice() -> None:
     result = runner.execute(request("Aborts", guard=True))
 
     assert (result.outcome, result.op_source) == (Outcome.FAILED, "guard")
+
+
+@pytest.mark.parametrize("model_class", ["Passes", "Aborts"])
+def test_what_a_compiler_writes_is_removed_whether_the_child_lives_or_not(
+    model_class: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    runner.execute(request(model_class))
+
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_crash_that_the_guard_does_not_see_says_so() -> None:
