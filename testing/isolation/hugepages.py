@@ -19,7 +19,8 @@ def collapse() -> None:
 
     Forking a process that holds torch and transformers, and ending the child, is mostly the
     copying and the clearing of page tables: 126,000 entries for 500 MB, of which a huge page
-    replaces 512 by one. What a child writes to is still copied in pages of 4 KiB.
+    replaces 512 by one: 38 ms of processor time a child that does nothing, instead of 97. What a
+    child writes to is still copied in pages of 4 KiB.
     """
     if sys.platform != "linux":
         return
