@@ -37,7 +37,7 @@ class Inspection:
 
     @property
     def is_inert(self) -> bool:
-        """Whether it changes nothing, to the last bit."""
+        """Whether it changes nothing, or no more than it says."""
         return not self.differences
 
 
@@ -66,6 +66,7 @@ def main(payload: Mapping[str, str], report: Callable[[str], None]) -> dict[str,
     report("build")
     subject = normalise(build(payload["model_class"]))
     report("inspect")
+    tolerance = {one.name: one.tolerance for one in backend.patches()}[payload["patch"]]
     only = Selection(everything=False, names=frozenset({payload["patch"]}))
     backend = get_backend(payload["backend"])
     return asdict(inspect(subject.model, subject.inputs.traced(), backend, only))
@@ -82,7 +83,7 @@ def inspect(
             after = _output(model, inputs) if applied else None
     if not applied:
         return Inspection(problems=tuple(_left_out(told)))
-    return _compared(before, after)
+    return _compared(before, after, tolerance)
 
 
 def _output(model: Any, inputs: dict[str, Any]) -> Any:
@@ -92,11 +93,11 @@ def _output(model: Any, inputs: dict[str, Any]) -> Any:
     return run_once(lambda own: model(**own), inputs, SEED).output
 
 
-def _compared(before: Any, after: Any) -> Inspection:
+def _compared(before: Any, after: Any, tolerance: float) -> Inspection:
     from testing.comparison import compare
     from testing.registry.entries import Tolerance
 
-    found = compare(before, after, Tolerance(atol=0.0, rtol=0.0))
+    found = compare(before, after, Tolerance(atol=tolerance, rtol=tolerance))
     worst = max((figures.max_abs for figures in found.metrics.values()), default=0.0)
     return Inspection(True, worst, found.failures)
 

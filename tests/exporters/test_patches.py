@@ -29,7 +29,13 @@ from exporters.neuron.patches import (
 from exporters.neuron.patches.base import Target
 from tests.exporters import patch_models as models
 
-PATCHED = {"Wav2Vec2Model": "weight_norm", "YolosModel": "yolos", "ConvBertModel": "convbert"}
+PATCHED = {
+    "Wav2Vec2Model": "weight_norm",
+    "YolosModel": "yolos",
+    "ConvBertModel": "convbert",
+    "MixtralModel": "experts",
+    "ProphetNetModel": "prophetnet",
+}
 
 
 class Both(nn.Module):
@@ -71,7 +77,7 @@ def failing_patch(fault: Exception) -> TracePatch:
 
 
 def test_every_patch_names_the_upstream_issue_and_what_it_replaces() -> None:
-    assert list(PATCHES) == ["weight_norm", "yolos", "convbert"]
+    assert list(PATCHES) == ["weight_norm", "yolos", "convbert", "experts", "prophetnet"]
     for name, patch in PATCHES.items():
         assert patch.name == name
         assert patch.issue == "aws-neuron/aws-neuron-sdk#1265"

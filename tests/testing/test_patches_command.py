@@ -37,6 +37,7 @@ YOLOS = SimpleNamespace(
     issue="an/issue#1",
     model_types=("yolos",),
     mentions=(),
+    tolerance=0.0,
     problems=list,
 )
 OTHER = SimpleNamespace(**{**vars(YOLOS), "name": "other", "model_types": ("cvt",)})
