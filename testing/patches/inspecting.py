@@ -66,7 +66,6 @@ def main(payload: Mapping[str, str], report: Callable[[str], None]) -> dict[str,
     report("build")
     subject = normalise(build(payload["model_class"]))
     report("inspect")
-    tolerance = {one.name: one.tolerance for one in backend.patches()}[payload["patch"]]
     only = Selection(everything=False, names=frozenset({payload["patch"]}))
     backend = get_backend(payload["backend"])
     return asdict(inspect(subject.model, subject.inputs.traced(), backend, only))
@@ -83,7 +82,8 @@ def inspect(
             after = _output(model, inputs) if applied else None
     if not applied:
         return Inspection(problems=tuple(_left_out(told)))
-    return _compared(before, after, tolerance)
+    named = {patch.name: patch.tolerance for patch in backend.patches()}
+    return _compared(before, after, max(named[name] for name in applied))
 
 
 def _output(model: Any, inputs: dict[str, Any]) -> Any:
