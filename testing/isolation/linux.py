@@ -8,10 +8,18 @@ import os
 import signal
 import sys
 
-__all__ = ["adopt_orphans", "children_of", "die_with_parent", "kill_group", "outlive_parent"]
+__all__ = [
+    "adopt_orphans",
+    "children_of",
+    "die_with_parent",
+    "kill_group",
+    "outlive_parent",
+    "page_out",
+]
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
+_MADV_PAGEOUT = 21
 
 
 def die_with_parent(parent: int) -> None:
@@ -52,3 +60,17 @@ def children_of(pid: int) -> set[int]:
             with open(f"/proc/{pid}/task/{thread}/children") as listing:
                 found.update(map(int, listing.read().split()))
     return found
+
+
+def page_out(address: int, size: int) -> None:
+    """Tell the kernel that memory is not needed soon: pages of a file are dropped at once.
+
+    Their contents stay: whoever reads them has them read again.
+    """
+    if sys.platform == "linux":
+        page = os.sysconf("SC_PAGE_SIZE")
+        first = -(-address // page) * page
+        length = (address + size) // page * page - first
+        if length > 0:
+            pointer, count = ctypes.c_void_p(first), ctypes.c_size_t(length)
+            ctypes.CDLL(None).madvise(pointer, count, _MADV_PAGEOUT)
