@@ -76,7 +76,8 @@ def share(tensor: torch.Tensor) -> torch.Tensor:
         return to_device(tensor)
     if torch_xla.device().index != 0 or os.environ.get("PJRT_DEVICE") != "CPU":
         return to_device(tensor)
-    view: torch.Tensor = from_dlpack(torch.utils.dlpack.to_dlpack(tensor.detach()))
+    capsule = vars(torch._C)["_to_dlpack"](tensor.detach())
+    view: torch.Tensor = from_dlpack(capsule)
     return view
 
 
