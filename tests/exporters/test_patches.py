@@ -77,7 +77,15 @@ def failing_patch(fault: Exception) -> TracePatch:
 
 
 def test_every_patch_names_the_upstream_issue_and_what_it_replaces() -> None:
-    assert list(PATCHES) == ["weight_norm", "yolos", "convbert", "experts", "prophetnet"]
+    assert list(PATCHES) == [
+        "weight_norm",
+        "yolos",
+        "convbert",
+        "experts",
+        "prophetnet",
+        "last_token",
+        "patch_positions",
+    ]
     for name, patch in PATCHES.items():
         assert patch.name == name
         assert patch.issue == "aws-neuron/aws-neuron-sdk#1265"
