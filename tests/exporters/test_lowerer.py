@@ -212,3 +212,21 @@ def test_a_value_that_cannot_be_known_is_refused(known: Callable[..., None]) -> 
     with pytest.raises(UnloweredOpError) as error:
         export(lambda weight, x: torch.special.bessel_j0(torch.rand_like(x) * weight * x))
     assert error.value.op == J0
+
+
+USERS = {
+    "index_select": lambda x, places: x.index_select(0, places),
+    "embedding": lambda x, places: torch.nn.functional.embedding(places, x[:, None]),
+    "index_add": lambda x, places: x.index_add(0, places, x),
+    "index_copy": lambda x, places: x.index_copy(0, places, x),
+    "index_fill": lambda x, places: x.index_fill(0, places[:2], 7.0),
+}
+
+
+@pytest.mark.parametrize("user", USERS.values(), ids=USERS)
+@pytest.mark.parametrize("order", [torch.argsort, lambda x: x.topk(4)[1], lambda x: x.sort()[1]])
+def test_an_order_may_be_an_index(order: Callable[..., Any], user: Callable[..., Any]) -> None:
+    """Without, these end the process, whatever the operand is."""
+    exported = export(lambda weight, x: user(x, order(x)))
+    x = torch.tensor([3.0, 1.0, 2.0, 7.0])
+    torch.testing.assert_close(exported({"x": x}), user(x, order(x)))
