@@ -176,7 +176,7 @@ def _c2r() -> list[tuple[Any, ...]]:
 def _weight_norms() -> list[tuple[Any, ...]]:
     shapes = [(4, 2, 3), (1, 5), (3,), (2, 3, 4, 5)]
     return [
-        (v, v.norm(2, [a for a in range(v.dim()) if a != dim % v.dim()], keepdim=True) + 1, dim)
+        (v, torch.rand([size if a == dim else 1 for a, size in enumerate(v.shape)]) + 1, dim)
         for v in map(torch.randn, shapes)
         for dim in {0, v.dim() - 1}
     ]
