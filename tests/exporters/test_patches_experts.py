@@ -25,7 +25,7 @@ from testing.tiny import build
 from tests.exporters import patch_models as models
 
 ONLY = Selection.parse("experts")
-FAMILIES = (
+FAMILIES = {
     "AriaTextModel",
     "DbrxModel",
     "DeepseekV2Model",
@@ -52,13 +52,13 @@ FAMILIES = (
     "Qwen3MoeModel",
     "Qwen3NextModel",
     "SwitchTransformersModel",
-)
-DENSE = ("Llama4TextModel", "BertModel", "VitPoseBackbone")
+}
+DENSE = {"Llama4TextModel", "BertModel", "VitPoseBackbone"}
 """Llama 4 runs every expert on every token itself; the others have none in their tiny form."""
 
 
-def installed(names: tuple[str, ...]) -> list[str]:
-    return sorted(set(names) & known_classes())
+def installed(names: set[str]) -> list[str]:
+    return sorted(names & known_classes())
 
 
 @pytest.mark.parametrize("model_class", installed(FAMILIES))
@@ -77,7 +77,8 @@ def test_a_patched_family_is_what_it_was_to_1e_5(model_class: str) -> None:
     assert [path for path in changed if "expert_capacity" not in path] == []
 
 
-@pytest.mark.parametrize("model_class", installed(FAMILIES))
+# Ernie's router turns autocast off, which knows no meta device.
+@pytest.mark.parametrize("model_class", installed(FAMILIES - {"Ernie4_5_MoeModel"}))
 def test_no_shape_of_a_patched_block_depends_on_values(model_class: str) -> None:
     # Tensors of the meta device have shapes and no values: what needs a value fails.
     model, inputs = subject_of(model_class)
