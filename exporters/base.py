@@ -271,6 +271,10 @@ class PatchFacts(Protocol):
     def mentions(self) -> tuple[str, ...]:
         """Words of which the code of a model that needs it has one, where it is for any model."""
 
+    @property
+    def tolerance(self) -> float:
+        """How far a patched model's outputs may be from the unpatched one's on the CPU."""
+
     def problems(self) -> Sequence[str]:
         """What of torch and transformers is not as it expects, a sentence each; imports them."""
 

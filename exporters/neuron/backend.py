@@ -172,7 +172,8 @@ def _trace_neuronx(
     from exporters.neuron.watch import Watcher
 
     watcher = Watcher(named_weights(model), options.guard, options.lowerings)
-    exported = neuronx.trace(model, inputs, options, watch=watcher.of_tracer)
+    # A function, since the tracer may copy the module that holds it, and all that it holds.
+    exported = neuronx.trace(model, inputs, options, watch=lambda *held: watcher.of_tracer(*held))
     exported.baked_reads = watcher.seen.baked_reads
     exported.lowerings = watcher.seen.lowerings
     return exported

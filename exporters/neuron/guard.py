@@ -119,7 +119,9 @@ class LoweringGuard:
         if self._lowerer is not None:
             lowering = self._lowerer.lowering(func, args, kwargs)
             if lowering is not None and lowering.replaces:
-                return self._lowerer.lower(lowering, args, kwargs)
+                result = self._lowerer.lower(lowering, args, kwargs)
+                if result is not UNANSWERED:
+                    return result
         readers = self._readers.of(func, args, kwargs)
         if not readers:
             return func(*args, **kwargs)

@@ -5,6 +5,7 @@ Written for torch-xla 2.9; ``tests/exporters/test_xla.py`` and ``test_guard.py``
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ import torch
 import torch_xla
 from torch_xla.core.xla_builder import create_placeholder_tensor
 from torch_xla.core.xla_model import get_stablehlo_bytecode
+from torch_xla.utils.dlpack import from_dlpack
 
 __all__ = [
     "compile_graph",
@@ -26,6 +28,7 @@ __all__ = [
     "read_counters",
     "run_compiled",
     "run_stablehlo",
+    "share",
     "spare_device",
     "stablehlo",
     "tensor_id",
@@ -34,6 +37,9 @@ __all__ = [
 
 _C: Any = vars(torch_xla)["_XLAC"]
 _TRANSFERS = "TransferFromDeviceTime"
+_LARGE = 2**20
+_ALIGNMENT = 64
+"""Of memory that XLA's CPU client takes as it is."""
 
 
 def device() -> torch.device:
@@ -59,6 +65,20 @@ def to_device(tensor: torch.Tensor) -> torch.Tensor:
         return tensor.to(device())
     finally:
         _C._set_xla_handle_special_scalars(before)
+
+
+def share(tensor: torch.Tensor) -> torch.Tensor:
+    """`tensor` on the XLA device, without a copy where it is large and the client can use it.
+
+    It must not change as long as the result is used. Weights of gigabytes have no room for two.
+    """
+    if tensor.nbytes < _LARGE or tensor.data_ptr() % _ALIGNMENT or not tensor.is_contiguous():
+        return to_device(tensor)
+    if torch_xla.device().index != 0 or os.environ.get("PJRT_DEVICE") != "CPU":
+        return to_device(tensor)
+    capsule = vars(torch._C)["_to_dlpack"](tensor.detach())
+    view: torch.Tensor = from_dlpack(capsule)
+    return view
 
 
 def placeholder(shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:

@@ -91,16 +91,21 @@ class Lowerer:
         """Run a lowering in the place of its op.
 
         Its ops are functionalized as the model's own are, so that it may write into its views.
+
+        Returns:
+            What the op returns; `UNANSWERED` where the lowering asks for what cannot be known.
         """
-        self.applied.setdefault(lowering.name)
         self._running.append(lowering.name)
         args, kwargs = tree_map_only(torch.Tensor, _to_functional, (args, kwargs))
         evaluator = partial(self._evaluate, op=lowering.op)
         try:
             with functionalization(), self.dispatching, evaluating(evaluator):
                 result = lowering.function(*args, **kwargs)
+        except UnknownValueError:
+            return UNANSWERED
         finally:
             self._running.pop()
+        self.applied.setdefault(lowering.name)
         return tree_map_only(torch.Tensor, _from_functional, result)
 
     def answer(self, func: Any, args: Any, kwargs: Any, reads_itself: bool = True) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
@@ -82,7 +82,12 @@ class Tape:
         return Call(function, tuple(self._argument(leaf) for leaf in leaves), structure)
 
     def record(self, call: Call, result: Any) -> None:
-        """Note that the lazy tensors of `result` are what `call` gives."""
+        """Note that the lazy tensors of `result` are what `call` gives.
+
+        What other ops of torch_xla's own give, which PyTorch lacks, is known by its program.
+        """
+        if getattr(call.function, "namespace", "") == "xla" and call.function not in _ON_HOST:
+            return
         for index, tensor in enumerate(_tensors(result)):
             if tensor.device.type == "xla":
                 self._values[lazy.tensor_id(tensor)] = Result(call, index)
@@ -168,6 +173,12 @@ class Evaluation:
         self._results[call] = run_on_host(call.function, args, kwargs)
 
 
+# What torch_xla runs in the place of functions of PyTorch's, which have kernels on the CPU.
+_ON_HOST: Final[Mapping[Any, Callable[..., Any]]] = {
+    torch.ops.xla.max_pool2d_forward.default: torch.max_pool2d
+}
+
+
 def run_on_host(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """Run an op in eager, beside the trace.
 
@@ -176,7 +187,7 @@ def run_on_host(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """
     try:
         with _disable_current_modes(), torch.no_grad():
-            return function(*args, **kwargs)
+            return _ON_HOST.get(function, function)(*args, **kwargs)
     except (RuntimeError, TypeError, IndexError, ValueError) as error:
         raise UnknownValueError(f"{function} cannot be run on the CPU: {error}") from error
 

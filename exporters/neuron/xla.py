@@ -137,7 +137,7 @@ class XlaModel(ExportedModel):
         if isinstance(source, Origin) and source.kind == "input":
             return lazy.to_device(given[source.name])
         if source.name not in self._on_device:
-            self._on_device[source.name] = lazy.to_device(self.weights[source.name])
+            self._on_device[source.name] = lazy.share(self.weights[source.name])
         return self._on_device[source.name]
 
 

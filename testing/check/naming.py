@@ -22,11 +22,13 @@ def environment_of(source: Source, directory: str) -> Mapping[str, str]:
 
     Args:
         source: The checkpoint.
-        directory: Where code that it brings along is copied to when it may run.
+        directory: Where temporary files go, and code that it brings along when it may run.
     """
     return {
         VARIABLE: json.dumps(source.to_dict()),
         "HF_MODULES_CACHE": directory,
+        # torch makes a directory for temporary code when it is imported.
+        "TMPDIR": directory,
         # A tokenizer's threads would not survive the fork.
         "TOKENIZERS_PARALLELISM": "false",
     }

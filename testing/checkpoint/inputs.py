@@ -11,7 +11,7 @@ import transformers
 
 from testing.checkpoint.errors import CheckpointError
 from testing.checkpoint.pictures import PictureInputs
-from testing.checkpoint.sentences import SentenceInputs
+from testing.checkpoint.sentences import LENGTH, SentenceInputs
 from testing.checkpoint.sounds import SoundInputs
 from testing.checkpoint.source import Source
 from testing.subject import Inputs
@@ -98,7 +98,9 @@ def _real(
             # Decoders have none; what pads is masked.
             tokenizer.pad_token = tokenizer.eos_token
         decodes = bool(getattr(config, "is_encoder_decoder", False))
-        yield "real sentences", SentenceInputs(tokenizer, decodes=decodes)
+        places = getattr(config.get_text_config(), "max_position_embeddings", None) or LENGTH
+        sentences = SentenceInputs(tokenizer, min(LENGTH, places), decodes)
+        yield "real sentences", sentences
     if any(n in names for n in _IMAGES) and (found := _part(classes.AutoImageProcessor, source)):
         yield "drawn pictures", PictureInputs(found)
     if any(n in names for n in _SOUNDS) and (found := _part(classes.AutoFeatureExtractor, source)):

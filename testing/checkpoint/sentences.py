@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
-__all__ = ["SentenceInputs"]
+__all__ = ["LENGTH", "SentenceInputs"]
 
-_LENGTH: Final = 24
+LENGTH: Final = 24
+"""Tokens of a sentence by default; the traced ones are shorter and get padding."""
 _TRACED: Final = (
     "A cat sat on the mat.",
     "The committee has postponed its decision on the new railway line until the spring.",
@@ -41,7 +42,7 @@ class SentenceInputs:
     """
 
     def __init__(
-        self, tokenizer: PreTrainedTokenizerBase, length: int = _LENGTH, decodes: bool = False
+        self, tokenizer: PreTrainedTokenizerBase, length: int = LENGTH, decodes: bool = False
     ) -> None:
         """Tokenize with `tokenizer`.
 

@@ -17,10 +17,12 @@ __all__ = [
     "kill_group",
     "kill_marked",
     "outlive_parent",
+    "page_out",
 ]
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
+_MADV_PAGEOUT = 21
 
 
 def die_with_parent(parent: int) -> None:
@@ -89,3 +91,17 @@ def kill_marked(variable: str, value: str) -> None:
                 is_marked = mark in environment.read().split(b"\0")
             if is_marked and int(name) != os.getpid():
                 os.kill(int(name), signal.SIGKILL)
+
+
+def page_out(address: int, size: int) -> None:
+    """Tell the kernel that memory is not needed soon: pages of a file are dropped at once.
+
+    Their contents stay: whoever reads them has them read again.
+    """
+    if sys.platform == "linux":
+        page = os.sysconf("SC_PAGE_SIZE")
+        first = -(-address // page) * page
+        length = (address + size) // page * page - first
+        if length > 0:
+            pointer, count = ctypes.c_void_p(first), ctypes.c_size_t(length)
+            ctypes.CDLL(None).madvise(pointer, count, _MADV_PAGEOUT)

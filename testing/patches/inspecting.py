@@ -37,7 +37,7 @@ class Inspection:
 
     @property
     def is_inert(self) -> bool:
-        """Whether it changes nothing, to the last bit."""
+        """Whether it changes nothing, or no more than it says."""
         return not self.differences
 
 
@@ -82,7 +82,8 @@ def inspect(
             after = _output(model, inputs) if applied else None
     if not applied:
         return Inspection(problems=tuple(_left_out(told)))
-    return _compared(before, after)
+    named = {patch.name: patch.tolerance for patch in backend.patches()}
+    return _compared(before, after, max(named[name] for name in applied))
 
 
 def _output(model: Any, inputs: dict[str, Any]) -> Any:
@@ -92,11 +93,11 @@ def _output(model: Any, inputs: dict[str, Any]) -> Any:
     return run_once(lambda own: model(**own), inputs, SEED).output
 
 
-def _compared(before: Any, after: Any) -> Inspection:
+def _compared(before: Any, after: Any, tolerance: float) -> Inspection:
     from testing.comparison import compare
     from testing.registry.entries import Tolerance
 
-    found = compare(before, after, Tolerance(atol=0.0, rtol=0.0))
+    found = compare(before, after, Tolerance(atol=tolerance, rtol=tolerance))
     worst = max((figures.max_abs for figures in found.metrics.values()), default=0.0)
     return Inspection(True, worst, found.failures)
 

@@ -115,6 +115,9 @@ def other_weights(model: torch.nn.Module) -> torch.nn.Module:
             if not tensor.any():
                 offsets = torch.rand(tensor.shape, generator=generator) * 2 - 1
                 tensor.add_((_OFFSET * offsets).to(tensor))
+    # What a module in eval keeps of its weights, as Levit its attention biases, it drops here.
+    twin.train()
+    twin.train(model.training)
     return twin
 
 

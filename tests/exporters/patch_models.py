@@ -86,6 +86,28 @@ CONFIGS: dict[str, dict[str, Any]] = {
         "num_attention_heads": 2,
         "intermediate_size": 24,
     },
+    "mixtral": {
+        "vocab_size": 50,
+        "hidden_size": 16,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "num_key_value_heads": 2,
+        "intermediate_size": 24,
+        "num_local_experts": 4,
+        "num_experts_per_tok": 2,
+    },
+    "prophetnet": {
+        "vocab_size": 50,
+        "hidden_size": 16,
+        "num_encoder_layers": 2,
+        "num_decoder_layers": 2,
+        "num_encoder_attention_heads": 2,
+        "num_decoder_attention_heads": 2,
+        "encoder_ffn_dim": 24,
+        "decoder_ffn_dim": 24,
+        "max_position_embeddings": 32,
+        "ngram": 2,
+    },
     "cvt": {"embed_dim": [8, 16, 16], "num_heads": [1, 2, 2], "depth": [1, 2, 3]},
 }
 SPEECH_TYPES = ("wav2vec2", "hubert", "wavlm", "sew", "unispeech")
@@ -93,15 +115,19 @@ VOCODERS = {"UnivNetModel": "univnet", "SpeechT5HifiGan": "speecht5"}
 WEIGHT_NORMED = {name: kind for kind in SPEECH_TYPES for name in classes_of(kind)} | VOCODERS
 YOLOS = dict.fromkeys(classes_of("yolos"), "yolos")
 CONVBERT = dict.fromkeys(classes_of("convbert"), "convbert")
+MIXTRAL = dict.fromkeys(classes_of("mixtral"), "mixtral")
+PROPHETNET = dict.fromkeys(classes_of("prophetnet"), "prophetnet")
 OTHERS = {"BertModel": "bert", "CvtModel": "cvt"}
-MODEL_TYPES = WEIGHT_NORMED | YOLOS | CONVBERT | OTHERS
+MODEL_TYPES = WEIGHT_NORMED | YOLOS | CONVBERT | MIXTRAL | PROPHETNET | OTHERS
 
 
 def build(model_class: str, seed: int = 0) -> PreTrainedModel:
     """A model in eval mode whose every weight is random, so that no fault can hide in a zero."""
     torch.manual_seed(seed)
     cls = getattr(transformers, model_class)
-    model = cls(cls.config_class(**CONFIGS[MODEL_TYPES[model_class]]))
+    config = cls.config_class(**CONFIGS[MODEL_TYPES[model_class]])
+    config.pad_token_id = 0  # for a decoder's classifier of sequences
+    model = cls(config)
     if model_class in VOCODERS:
         model.apply_weight_norm()
     with torch.no_grad():
@@ -126,7 +152,11 @@ def inputs_of(model_class: str, size: tuple[int, int] = (40, 64)) -> dict[str, t
     shape = (2, 3, 12) if model_class.endswith("MultipleChoice") else (2, 12)
     mask = (torch.arange(12) < torch.tensor([[12], [7]])).long()
     mask = mask[:, None].expand(shape) if len(shape) == 3 else mask
-    return {"input_ids": torch.randint(0, 50, shape), "attention_mask": mask.contiguous()}
+    ids = torch.randint(1, 50, shape)
+    inputs = {"input_ids": ids, "attention_mask": mask.contiguous()}
+    if model_class in ("ProphetNetModel", "ProphetNetForConditionalGeneration"):
+        inputs["decoder_input_ids"] = ids
+    return inputs
 
 
 def run(model: nn.Module, inputs: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:

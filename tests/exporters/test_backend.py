@@ -24,11 +24,11 @@ from transformers import (  # noqa: E402
 
 from exporters import get_backend  # noqa: E402
 from exporters.base import BackendUnavailableError, ExportOptions, Selection  # noqa: E402
-from exporters.neuron import NeuronBackend, UnloweredOpError, neuronx  # noqa: E402
+from exporters.neuron import NeuronBackend, UnloweredOpError, lazy, neuronx  # noqa: E402
 from exporters.tree import tensor_leaves  # noqa: E402
 from tests.exporters.torch_neuronx_double import Double  # noqa: E402
 
-UNPATCHED = Selection(everything=False)
+UNPATCHED = NO_LOWERINGS = Selection(everything=False)
 TINY = {
     "hidden_size": 16,
     "num_hidden_layers": 2,
@@ -155,7 +155,7 @@ def assert_matches(exported: Any, model: torch.nn.Module, inputs: dict[str, Any]
 
 def test_without_patches_the_guard_names_op_parameter_and_line() -> None:
     model, inputs = yolos()
-    options = ExportOptions(runtime="xla", patches=UNPATCHED)
+    options = ExportOptions(runtime="xla", patches=UNPATCHED, lowerings=NO_LOWERINGS)
     with pytest.raises(UnloweredOpError) as error:
         NeuronBackend().export(model, inputs, options)
     assert error.value.op == "aten::upsample_bicubic2d"
@@ -175,11 +175,30 @@ def double(monkeypatch: pytest.MonkeyPatch) -> Double:
 
 def test_neuronx_is_guarded_while_the_toolkit_traces(double: Double) -> None:
     model, inputs = yolos()
-    options = ExportOptions(runtime="neuronx", patches=UNPATCHED)
+    options = ExportOptions(runtime="neuronx", patches=UNPATCHED, lowerings=NO_LOWERINGS)
     with pytest.raises(UnloweredOpError) as error:
         NeuronBackend().export(model, inputs, options)
     assert error.value.operand.endswith("derived from parameter embeddings.position_embeddings")
     assert len(double.calls) == 1
+
+
+def test_neuronx_folds_with_the_real_weights_while_the_toolkit_traces(double: Double) -> None:
+    model, inputs = yolos()
+    options = ExportOptions(runtime="neuronx", patches=UNPATCHED)
+    exported = NeuronBackend().export(model, inputs, options)
+    assert exported.lowerings == ("fold:upsample_bicubic2d",)
+    assert double.staged is not None
+    placeholders, outputs = double.staged
+    # FlatForward holds the model as `model`.
+    real = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
+    by_id = {lazy.tensor_id(t): real[name] for name, t in placeholders.items() if name in real}
+    leaves = lazy.graph_leaves(outputs)
+    arguments = [lazy.to_device(by_id[i]) if i in by_id else value for i, value in leaves]
+    computed = lazy.run_stablehlo(lazy.stablehlo(outputs), arguments)
+    with torch.no_grad():
+        eager = tensor_leaves(model(**inputs))
+    for leaf, found in zip(eager.values(), computed, strict=True):
+        torch.testing.assert_close(found.cpu(), leaf, atol=1e-5, rtol=1e-4)
 
 
 def test_a_toolkit_without_placeholders_needs_no_guard(double: Double) -> None:

@@ -179,9 +179,7 @@ def test_folding_can_be_left_out(lowerings: str) -> None:
 
 
 def test_an_unknown_lowering_is_told() -> None:
-    with pytest.raises(
-        UnknownLoweringError, match="called bicubc; there are: fold"
-    ):
+    with pytest.raises(UnknownLoweringError, match="called bicubc; there are: fold"):
         export(Apply(bicubic), "bicubc")
 
 

@@ -109,7 +109,7 @@ def twice(x: torch.Tensor) -> torch.Tensor:
 def test_a_lowering_may_use_ops_that_are_lowered(known: Callable[..., None]) -> None:
     known(lowering(), lowering(twice, "aten::special_bessel_j1"))
     exported = export(lambda weight, x: torch.special.bessel_j1(weight * x))
-    assert exported.lowerings == ("special_bessel_j1", "special_bessel_j0")
+    assert exported.lowerings == ("special_bessel_j0", "special_bessel_j1")
     x = torch.tensor([0.1, 0.7, 1.5, 0.3])
     want = torch.special.bessel_j1(exported.weights["weight"] * x)
     torch.testing.assert_close(exported({"x": x}), want, atol=1e-3, rtol=1e-3)
@@ -194,3 +194,39 @@ def test_what_is_read_stays_in_the_graph() -> None:
 
     x = torch.tensor([3.0, 1.0, 2.0, 7.0])
     assert torch.equal(export(op)({"x": x}), x * 2 + 5)
+
+
+def test_a_value_after_an_op_of_torch_xla_alone_is_read() -> None:
+    def op(weight: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        pooled = torch.nn.functional.max_pool2d((weight * x)[None, None, None], (1, 2))
+        return x * int((pooled.exp() >= 1).sum())
+
+    x = torch.tensor([0.5, 1.0, 0.0, 2.0])
+    exported = export(op)
+    assert [read.operands for read in exported.baked_reads] == [("x",)]
+    assert torch.equal(exported({"x": x}), x * 2)
+
+
+def test_a_value_that_cannot_be_known_is_refused(known: Callable[..., None]) -> None:
+    known(lowering(first_positive))
+    with pytest.raises(UnloweredOpError) as error:
+        export(lambda weight, x: torch.special.bessel_j0(torch.rand_like(x) * weight * x))
+    assert error.value.op == J0
+
+
+USERS = {
+    "index_select": lambda x, places: x.index_select(0, places),
+    "embedding": lambda x, places: torch.nn.functional.embedding(places, x[:, None]),
+    "index_add": lambda x, places: x.index_add(0, places, x),
+    "index_copy": lambda x, places: x.index_copy(0, places, x),
+    "index_fill": lambda x, places: x.index_fill(0, places[:2], 7.0),
+}
+
+
+@pytest.mark.parametrize("user", USERS.values(), ids=USERS)
+@pytest.mark.parametrize("order", [torch.argsort, lambda x: x.topk(4)[1], lambda x: x.sort()[1]])
+def test_an_order_may_be_an_index(order: Callable[..., Any], user: Callable[..., Any]) -> None:
+    """Without, these end the process, whatever the operand is."""
+    exported = export(lambda weight, x: user(x, order(x)))
+    x = torch.tensor([3.0, 1.0, 2.0, 7.0])
+    torch.testing.assert_close(exported({"x": x}), user(x, order(x)))

@@ -56,11 +56,13 @@ def main_dtype(op: str) -> torch.dtype:
     return torch.int64 if op == "aten::bincount" else torch.float32
 
 
-def assert_lowered_as_eager(op: str, call: Call) -> None:
+def assert_lowered_as_eager(op: str, call: Call, lowered: Call | None = None) -> None:
     expected = overload_of(op)(*call.args, **call.kwargs)
-    found = LOWERINGS[op].function(*call.args, **call.kwargs)
+    lowered = lowered or call
+    found = LOWERINGS[op].function(*lowered.args, **lowered.kwargs)
     for result, wanted in zip(tree_leaves(found), tree_leaves(expected), strict=True):
-        largest = wanted.nan_to_num(0, 0, 0).abs().max().item() if wanted.numel() else 0
+        wide = wanted.to(torch.complex128 if wanted.is_complex() else torch.float64)
+        largest = wide.nan_to_num(0, 0, 0).abs().max().item() if wanted.numel() else 0
         tolerance = TOLERANCES.get(wanted.dtype, 0) * max(1, largest)
         torch.testing.assert_close(
             result,
@@ -86,7 +88,8 @@ def test_a_lowering_takes_tensors_of_any_strides(
     op: str, layout: Callable[[torch.Tensor], torch.Tensor]
 ) -> None:
     for call in some_calls(op, main_dtype(op), 12):
-        assert_lowered_as_eager(op, relaid(call, layout))
+        # Eager's own kernels do not all look at strides: weight norm's reads memory in order.
+        assert_lowered_as_eager(op, call, relaid(call, layout))
 
 
 @pytest.mark.parametrize("op", SAMPLED)

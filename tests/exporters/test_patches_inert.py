@@ -1,17 +1,19 @@
-"""A patched model computes on the CPU what the unpatched one does, to the last bit."""
+"""A patched model computes on the CPU what the unpatched one does, mostly to the last bit."""
 
 from __future__ import annotations
 
 import pytest
 import torch
 
-from exporters.neuron.patches import trace_patches
+from exporters.neuron.patches import PATCHES, trace_patches
 from tests.exporters import patch_models as models
 
 EXPECTED = (
     dict.fromkeys(models.WEIGHT_NORMED, ("weight_norm",))
     | dict.fromkeys(models.YOLOS, ("yolos",))
     | dict.fromkeys(models.CONVBERT, ("convbert",))
+    | dict.fromkeys(models.MIXTRAL, ("experts",))
+    | dict.fromkeys(models.PROPHETNET, ("prophetnet",))
     | dict.fromkeys(models.OTHERS, ())
 )
 
@@ -25,14 +27,15 @@ def assert_inert(model_class: str) -> None:
     assert applied == EXPECTED[model_class]
     assert list(patched) == list(unpatched)
     assert unpatched
+    tolerance = max((PATCHES[name].tolerance for name in applied), default=0.0)
     for path, value in unpatched.items():
-        assert (patched[path] - value).abs().max().item() == 0.0, path
+        assert (patched[path] - value).abs().max().item() <= tolerance, path
     assert not before.differs(model)
 
 
 @pytest.mark.parametrize("model_class", EXPECTED)
 @pytest.mark.filterwarnings("ignore:The class `Wav2Vec2ForMaskedLM` is deprecated")
-def test_max_abs_difference_is_zero(model_class: str) -> None:
+def test_max_abs_difference_is_what_the_patch_says(model_class: str) -> None:
     assert_inert(model_class)
 
 

@@ -75,6 +75,7 @@ class Double:
         outputs: What programs do to the outputs before they return them.
         wraps: What ``trace`` returns in place of the program.
         calls: Every call of ``trace``.
+        staged: The placeholders by the names of their weights, and what the module gave on them.
     """
 
     rounds_inlined_weights: bool = False
@@ -83,6 +84,7 @@ class Double:
     outputs: Callable[[Any], Any] = lambda outputs: outputs
     wraps: Callable[[NeuronScript], Any] = lambda program: program
     calls: list[TraceCall] = field(default_factory=list)
+    staged: tuple[dict[str, torch.Tensor], Any] | None = None
 
     def module(self, **replaced: Any) -> types.ModuleType:
         """A module to stand as ``torch_neuronx``; a function that is given as None is absent."""
@@ -108,7 +110,7 @@ class Double:
         if self.rounds_inlined_weights and keywords.get("inline_weights_to_neff", True):
             _round_weights(own)
         if self.on_placeholders:
-            _stage_out(own, example)
+            self.staged = _stage_out(own, example)
         outputs = own(*(t.clone() for t in example))
         if not all(isinstance(t, torch.Tensor) for t in outputs):
             raise RuntimeError("only tensors or tuples of tensors can be output from a trace")
@@ -164,10 +166,13 @@ def _round_weights(module: torch.nn.Module) -> None:
             parameter.copy_(torch.ldexp((mantissa * 8).round() / 8, exponent))
 
 
-def _stage_out(module: torch.nn.Module, example: tuple[torch.Tensor, ...]) -> None:
+def _stage_out(
+    module: torch.nn.Module, example: tuple[torch.Tensor, ...]
+) -> tuple[dict[str, torch.Tensor], Any]:
     from torch_xla import device
     from torch_xla.core.xla_builder import create_placeholder_tensor
 
     named = [*module.named_parameters(), *module.named_buffers()]
     weights = {name: create_placeholder_tensor(tuple(w.shape), w.dtype) for name, w in named}
-    torch.func.functional_call(module, weights, tuple(t.to(device()) for t in example))
+    inputs = tuple(t.to(device()) for t in example)
+    return weights, torch.func.functional_call(module, weights, inputs)

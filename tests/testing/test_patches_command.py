@@ -38,6 +38,7 @@ YOLOS = SimpleNamespace(
     issue="an/issue#1",
     model_types=("yolos",),
     mentions=(),
+    tolerance=0.0,
     problems=list,
 )
 OTHER = SimpleNamespace(**{**vars(YOLOS), "name": "other", "model_types": ("cvt",)})
@@ -224,8 +225,9 @@ class Scaled(torch.nn.Module):
 class TestInspection:
     @pytest.mark.parametrize(("patch", "max_abs"), [("yolos", 0.0), ("other", 3.0)])
     def test_measures_what_the_patch_changes(self, patch: str, max_abs: float) -> None:
-        payload = {"backend": "neuron", "patch": patch}
-        found = inspecting._inspected(Scaled(), {"x": torch.arange(4.0)}, payload)
+        only = Selection(everything=False, names=frozenset({patch}))
+        backend = exporters.get_backend("neuron")
+        found = inspecting.inspect(Scaled(), {"x": torch.arange(4.0)}, backend, only)
         assert (found.applied, found.max_abs) == (True, max_abs)
         assert found.is_inert is (max_abs == 0.0)
 

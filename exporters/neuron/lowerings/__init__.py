@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Final
 
 from exporters.neuron.lowerings import (
+    accumulating,
     complexes,
     counting,
     fourier,
@@ -32,6 +33,7 @@ from exporters.neuron.lowerings.base import FOLD, MASKS, READ, Lowering, evaluat
 __all__ = ["LOWERINGS", "Lowering", "evaluate", "lowering_names"]
 
 _FAMILIES: Final[tuple[tuple[Lowering, ...], ...]] = (
+    accumulating.LOWERINGS,
     complexes.LOWERINGS,
     counting.LOWERINGS,
     fourier.LOWERINGS,

@@ -25,8 +25,11 @@ def weight_norm(
     import torch
 
     wide = torch.float32 if g.dtype == torch.bfloat16 else v.dtype
-    others = [axis for axis in range(v.dim()) if axis != dim % v.dim()]
-    norm = v.to(wide).square().sum(others, keepdim=True).sqrt()
+    squares = v.to(wide).square()
+    # One axis after the other: a sum over no axes would be one over all.
+    for axis in set(range(v.dim())) - {dim % v.dim()}:
+        squares = squares.sum(axis, keepdim=True)
+    norm = squares.sqrt()
     return v * (g / norm.to(g.dtype)), norm
 
 

@@ -52,12 +52,14 @@ def _covers(
 ) -> bool:
     given = (stride, padding, *others)
     is_ceil = given[ceil_mode - 1] if len(given) >= ceil_mode else named.get("ceil_mode", False)
-    dilation = (
-        _pair(others[0]) if ceil_mode == _OPS["max_pool2d_with_indices"] and others else (1,)
-    )
+    # What stands between the padding and the mode is the dilation.
+    dilation = [step for steps in others[: ceil_mode - 3] for step in steps]
     limits = _limits(self, _pair(padding))
-    overhangs = any(k > limit for k, limit in zip(_pair(kernel_size), limits, strict=True))
-    return bool(is_ceil) and overhangs and set(dilation) == {1} and 0 not in self.shape
+    over = [size - limit for size, limit in zip(_pair(kernel_size), limits, strict=True)]
+    # Where a window hangs over by a step or more, PyTorch itself has no output and refuses.
+    steps = _pair(stride or kernel_size)
+    has_output = all(by < step for by, step in zip(over, steps, strict=True))
+    return bool(is_ceil) and has_output and max(over) > 0 and set(dilation) <= {1}
 
 
 def _limits(self: torch.Tensor, padding: tuple[int, ...]) -> list[int]:

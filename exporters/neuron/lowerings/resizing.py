@@ -207,7 +207,6 @@ def _repeating(op: str, offset: float) -> Lowering:
 
 LOWERINGS: Final = (
     _weighted("upsample_linear1d", "linear"),
-    _weighted("upsample_trilinear3d", "linear"),
     _weighted("upsample_bicubic2d", "cubic"),
     _weighted("_upsample_bilinear2d_aa", "linear_aa"),
     _weighted("_upsample_bicubic2d_aa", "cubic_aa"),

@@ -23,6 +23,8 @@ from exporters.neuron.patches.base import (
 )
 from exporters.neuron.patches.convbert import CONVBERT
 from exporters.neuron.patches.experts import EXPERTS
+from exporters.neuron.patches.last_token import LAST_TOKEN
+from exporters.neuron.patches.patch_positions import PATCH_POSITIONS
 from exporters.neuron.patches.prophetnet import PROPHETNET
 from exporters.neuron.patches.snapshot import ModuleSnapshot
 from exporters.neuron.patches.weight_norm import WEIGHT_NORM
@@ -53,6 +55,8 @@ PATCHES: Final[Mapping[str, TracePatch]] = MappingProxyType(
             CONVBERT,
             EXPERTS,
             PROPHETNET,
+            LAST_TOKEN,
+            PATCH_POSITIONS,
         )
     }
 )

@@ -1,0 +1,134 @@
+"""A diagnosis sees every op, goes on after one that would end the trace, and names all of them."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+import torch
+from torch import nn
+
+pytest.importorskip("torch_xla", reason="needs: pip install 'export-harness[xla]'")
+
+from exporters.base import Diagnosis, OpStatus, OpUse, Selection  # noqa: E402
+from exporters.neuron.diagnosis import diagnose  # noqa: E402
+from exporters.neuron.lowerings import LOWERINGS  # noqa: E402
+from exporters.neuron.sketches import sketch  # noqa: E402
+
+UNLOWERED = "aten::special_bessel_j0"
+LOWERED_BY_US = "aten::im2col"
+# Outside of the model, which is as before when its trace has ended.
+BRANCHES: list[bool] = []
+
+
+class Troubled(nn.Module):
+    """Takes a Bessel function of what derives from a weight, an input and both, and goes on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.matrix = nn.Parameter(torch.diag(torch.arange(1.0, 5.0)))
+        self.last = nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        square = x.transpose(-1, -2) @ x
+        folded = torch.special.bessel_j0(self.matrix)
+        baked = torch.special.bessel_j0(square)
+        refused = torch.special.bessel_j0(square + self.matrix)
+        # A value that the trace does not have.
+        BRANCHES.append(bool(refused.sum() > 0))
+        patches = nn.functional.unfold(self.last(x)[None, None], 2)
+        return folded + baked + refused + patches.sum()
+
+
+@pytest.fixture(scope="module")
+def seen() -> tuple[Troubled, Diagnosis, list[OpUse]]:
+    torch.manual_seed(0)
+    model, x = Troubled().eval(), torch.randn(6, 4)
+    BRANCHES.clear()
+    model(x)
+    told: list[OpUse] = []
+    return model, diagnose(model, {"x": x}, Selection(), told.append), told
+
+
+def uses(found: Diagnosis, op: str) -> dict[str | None, OpUse]:
+    return {use.kind: use for use in found.uses if use.op == op}
+
+
+def test_one_op_has_a_status_for_each_kind_of_operand(
+    seen: tuple[Troubled, Diagnosis, list[OpUse]],
+) -> None:
+    assert UNLOWERED not in LOWERINGS, "take another op that XLA does not lower"
+    by_kind = uses(seen[1], UNLOWERED)
+    assert {kind: use.status for kind, use in by_kind.items()} == {
+        "weight": OpStatus.FOLDED,
+        "input": OpStatus.ON_ACTIVATION,
+        "weight and input": OpStatus.ON_WEIGHT,
+    }
+    assert [use.is_fatal for use in by_kind.values()].count(True) == 1
+    assert "parameter matrix" in by_kind["weight"].operands[0]
+    assert all("test_diagnosis.py:" in (use.source or "") for use in by_kind.values())
+
+
+def test_the_forward_goes_on_with_the_value_of_eager(
+    seen: tuple[Troubled, Diagnosis, list[OpUse]],
+) -> None:
+    _, found, _ = seen
+    assert found.error is None
+    in_eager, in_trace = BRANCHES
+    assert in_trace == in_eager
+    assert uses(found, LOWERED_BY_US)["weight and input"].status is OpStatus.LOWERED_BY_US
+
+
+def test_what_ends_the_trace_stands_first(seen: tuple[Troubled, Diagnosis, list[OpUse]]) -> None:
+    fatal = [use.is_fatal for use in seen[1].uses]
+    assert fatal == sorted(fatal, reverse=True)
+    assert fatal[0]
+
+
+def test_each_use_is_told_when_it_is_seen(seen: tuple[Troubled, Diagnosis, list[OpUse]]) -> None:
+    _, found, told = seen
+    marked = [use for use in found.uses if use.status is not OpStatus.LOWERED]
+    assert {(use.op, use.kind) for use in told} == {(use.op, use.kind) for use in marked}
+
+
+def test_what_xla_lowers_is_counted(seen: tuple[Troubled, Diagnosis, list[OpUse]]) -> None:
+    lowered = {use.op: use.count for use in seen[1].uses if use.status is OpStatus.LOWERED}
+    # x.T @ x, and the linear layer: on two axes it is one product.
+    assert lowered["aten::mm"] + lowered.get("aten::addmm", 0) == 2
+
+
+class Raising(nn.Module):
+    """Raises in eager too."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x @ torch.ones(7, 7, device=x.device)
+
+
+def test_an_error_of_the_model_is_told_with_what_ran_before() -> None:
+    found = diagnose(Raising(), {"x": torch.ones(2, 4)}, Selection(), lambda use: None)
+    assert found.error is not None
+    assert any(use.op == "aten::ones" for use in found.uses)
+
+
+@pytest.mark.parametrize("status", [OpStatus.ON_WEIGHT, OpStatus.ON_ACTIVATION, OpStatus.READ])
+def test_a_sketch_is_python_that_names_its_op(status: OpStatus) -> None:
+    use = OpUse(UNLOWERED, status, module_class=f"{__name__}:Raising", source="modeling_a.py:1")
+    code = sketch(use)
+    assert code is not None
+    ast.parse(code)
+    assert UNLOWERED in code
+
+
+def test_a_sketch_of_a_lowering_takes_the_arguments_of_the_op() -> None:
+    code = sketch(OpUse(UNLOWERED, OpStatus.ON_WEIGHT))
+    assert code is not None
+    names: dict[str, object] = {}
+    exec(compile(code, "sketch", "exec", dont_inherit=True), names)
+    (lowering,) = names["LOWERINGS"]  # type: ignore[misc]
+    assert lowering.op == UNLOWERED
+    with pytest.raises(NotImplementedError):
+        lowering.function(torch.eye(2))
+
+
+def test_what_is_mended_needs_no_sketch() -> None:
+    assert sketch(OpUse(UNLOWERED, OpStatus.FOLDED, remedy="fold")) is None
