@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import selectors
 import signal
@@ -109,7 +110,7 @@ class _Follower:
             next(self._expiries)()
             return
         had_result = self._events.final is not None
-        for key, _ in selector.select(min(remaining, self._memory.seconds_left)):
+        for key, _ in selector.select(min(remaining, self._seconds_to_look)):
             if key.data is None:
                 self._hear(self._server.answer())
             else:
@@ -118,8 +119,18 @@ class _Follower:
             self._deadline = min(self._deadline, time.monotonic() + self._limits.exit)
         if self._timed_out and not self._is_killed and self._streams.fault.text():
             self._deadline = min(self._deadline, time.monotonic() + _STACK_QUIET)
-        if not self._is_killed and self._memory.is_exceeded(self._server.pid):
+        if self._can_be_killed and self._memory.is_exceeded(self._server.pid):
             self._kill_too_big()
+
+    @property
+    def _can_be_killed(self) -> bool:
+        """Whether the server has told who the child is, and it is not killed already."""
+        return self._child is not None and not self._is_killed
+
+    @property
+    def _seconds_to_look(self) -> float:
+        """Seconds until it is time to look at the memory of a child that can be killed for it."""
+        return self._memory.seconds_left if self._can_be_killed else math.inf
 
     def _hear(self, message: dict[str, Any]) -> None:
         if "started" in message:
