@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -61,8 +62,10 @@ class StatusFile:
     def _write(self, status: Status) -> None:
         self._status = status
         new = self._path.with_suffix(".new")
-        new.write_text(json.dumps(dataclasses.asdict(status)), encoding="ascii")
-        os.replace(new, self._path)
+        # On a full disk it tells what was before: that is no reason to end a run.
+        with contextlib.suppress(OSError):
+            new.write_text(json.dumps(dataclasses.asdict(status)), encoding="ascii")
+            os.replace(new, self._path)
 
 
 def statuses(directory: Path) -> Mapping[str, Status]:
