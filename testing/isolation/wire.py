@@ -8,7 +8,9 @@ import struct
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["as_text", "encode", "receive", "send"]
+from testing.faults import text_of
+
+__all__ = ["encode", "receive", "send"]
 
 _LENGTH = struct.Struct("!Q")
 _MOST_DESCRIPTORS = 8
@@ -56,12 +58,4 @@ def encode(event: dict[str, Any]) -> bytes:
         ValueError: The event holds itself.
         TypeError: A key is no text.
     """
-    return json.dumps(event, default=as_text).encode("ascii") + b"\n"
-
-
-def as_text(value: object) -> str:
-    """Text for a value of any kind, also for one whose own conversion raises."""
-    try:
-        return str(value)
-    except Exception as error:
-        return f"<{type(value).__name__}, whose text raises {type(error).__name__}>"
+    return json.dumps(event, default=text_of).encode("ascii") + b"\n"

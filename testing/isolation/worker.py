@@ -14,6 +14,7 @@ import traceback
 import weakref
 from typing import Any, NoReturn
 
+from testing.faults import text_of
 from testing.isolation import linux, wire
 from testing.isolation.modules import ModuleSpec, load_module
 
@@ -101,7 +102,7 @@ def _described(error: BaseException) -> dict[str, Any]:
     frames = traceback.extract_tb(error.__traceback__)
     return {
         "kind": type(error).__name__,
-        "message": _clipped(wire.as_text(error)),
+        "message": _clipped(text_of(error)),
         "traceback": _clipped("".join(traceback.format_exception(error))),
         "frames": [[f.filename, f.lineno or 0, f.name] for f in reversed(frames)],
     }
