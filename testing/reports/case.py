@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TypeAlias
@@ -55,8 +55,9 @@ class ReportedCase:
 
     @property
     def is_flaky(self) -> bool:
-        """Whether it failed before it did not."""
-        failed = any(row.outcome.is_failure for row in self.earlier)
+        """Whether it failed before it did not, with nothing changed that it rests on."""
+        alike = (row for row in self.earlier if _basis(row) == _basis(self.result))
+        failed = any(row.outcome.is_failure for row in alike)
         return not self.fails and (failed or self.result.is_flaky)
 
     @property
@@ -90,6 +91,11 @@ class ReportedCase:
         """The area that the file of its test stands for, ``text_encoders``; empty without one."""
         file = PurePath(self.result.case_id.partition("::")[0])
         return readable(file.stem.removeprefix("test_")) if file.suffix == ".py" else ""
+
+
+def _basis(row: CaseResult) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """Under another, as after an update or with other patches, what fails no more was mended."""
+    return row.versions, row.conditions
 
 
 def seconds_of(row: CaseResult) -> float:

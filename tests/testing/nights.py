@@ -60,12 +60,12 @@ def crash(model_class: str = "YolosModel", op: str = _OPS[0], **values: Any) -> 
         "model_type": "yolos",
         "stage": "export",
         "signal": "SIGSEGV",
-        "exit_code": -11,
+        "exit_code": 139,
         "op": op,
         "operand": "embeddings.position_embeddings",
         "op_source": "guard-rerun",
         "source": "modeling_yolos.py:146",
-        "message": "The process died with SIGSEGV and left no message.",
+        "message": "the process died by SIGSEGV in stage 'export' and left no message",
         **values,
     }
     return row(model_class, Outcome.CRASHED, **facts)
@@ -106,8 +106,8 @@ def _one(chance: random.Random, **case: Any) -> CaseResult:
     if drawn < 0.03:
         return row(outcome="failed", stage="compare", **_off(chance), **case)
     if drawn < 0.033:
-        told = "Killed after 1000 s in the stage export."
-        return row(outcome="timeout", stage="export", signal="SIGKILL", message=told, **case)
+        told = "killed at its limit of 1000 s in stage 'export'"
+        return row(outcome="timeout", stage="export", message=told, **case)
     if drawn < 0.10:
         reason = f"`{chance.choice(_OPS)}` has no lowering: SIGSEGV in the trace. " * 2
         return row(outcome="skipped", scope="neuron", reason=reason, **case)

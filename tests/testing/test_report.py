@@ -101,6 +101,15 @@ class TestSeveralDirectories:
         assert case.tries[0].startswith("crashed at export · SIGSEGV")
         assert report.verdict == "none of 1 cases fails"
 
+    @pytest.mark.parametrize(
+        "other", [{"versions": {"torch": "2.9.0"}}, {"conditions": {"lowerings": "off"}}]
+    )
+    def test_what_passes_under_other_versions_or_options_is_mended_and_not_flaky(
+        self, tmp_path: Path, other: dict[str, Any]
+    ) -> None:
+        found = sweep(tmp_path, row(**{**OFF, **other}), passing(attempt=2))
+        assert Report(found).flaky == []
+
     def test_a_death_that_a_retry_survived_is_told_as_flaky_too(self, tmp_path: Path) -> None:
         (case,) = Report(sweep(tmp_path, passing(deaths=["crashed · SIGKILL"]))).flaky
         assert case.tries == ["crashed · SIGKILL"]

@@ -116,7 +116,7 @@ def test_a_click_opens_what_is_known_of_a_case(opened: webdriver.Chrome) -> None
         "aten::upsample_bicubic2d",
         "embeddings.position_embeddings",
         "modeling_yolos.py:146",
-        "The process died with SIGSEGV and left no message.",
+        "the process died by SIGSEGV in stage 'export' and left no message",
         "transformers 4.57.6",
         "pytest tests/models/test_text_encoders.py::YolosModelExportTest::",
     ):

@@ -203,7 +203,7 @@ class TestPage:
         facts = dict(case["facts"])  # type: ignore[call-overload]
         assert facts["stack"] == "modeling_yolos.py:146 in forward"
         assert facts["peak rss mb"] == "812.5"
-        assert facts["exit code"] == "-11"
+        assert facts["exit code"] == "139"
         assert facts["lowerings"] == "bicubic"
         assert case["tries"] == ["crashed · SIGKILL"]
         assert "retried" not in facts
