@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -33,7 +32,7 @@ def _by_class(attempts: Iterable[CaseResult]) -> Counter[str]:
     # The longest of a case's attempts counts, which is the same in whatever order files are read.
     longest: dict[tuple[str, str, str | None], int] = {}
     for row in attempts:
-        taken = _milliseconds(row)
+        taken = round(1000 * row.total_seconds)
         if taken:
             key = row.model_class, row.case_id, row.component
             longest[key] = max(taken, longest.get(key, 0))
@@ -41,7 +40,3 @@ def _by_class(attempts: Iterable[CaseResult]) -> Counter[str]:
     for (model_class, _, _), taken in longest.items():
         total[model_class] += taken
     return total
-
-
-def _milliseconds(row: CaseResult) -> int:
-    return sum(round(1000 * value) for value in row.seconds.values() if math.isfinite(value))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final
@@ -40,6 +41,11 @@ class Outcome(str, Enum):
     def is_failure(self) -> bool:
         """Whether a run with this outcome must not end in success."""
         return self in (Outcome.FAILED, Outcome.CRASHED, Outcome.TIMEOUT, Outcome.XPASSED)
+
+    @property
+    def words(self) -> str:
+        """The outcome as a person reads it, ``not applicable``."""
+        return self.value.replace("_", " ")
 
 
 @dataclass(frozen=True)
@@ -105,6 +111,11 @@ class CaseResult:
     def is_flaky(self) -> bool:
         """Whether the case died in one try and not in the last."""
         return bool(self.deaths) and self.outcome is not Outcome.CRASHED
+
+    @property
+    def total_seconds(self) -> float:
+        """All stages together; what is no number is left out."""
+        return sum(value for value in self.seconds.values() if math.isfinite(value))
 
     @classmethod
     def of(cls, case: ExportCase, case_id: str, outcome: Outcome, **values: Any) -> CaseResult:

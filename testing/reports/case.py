@@ -13,7 +13,7 @@ from testing.reports.names import column_of, engine_of
 from testing.reports.wording import headline
 from testing.results import CaseResult, Outcome
 
-__all__ = ["CaseKey", "ReportedCase", "cases_of", "seconds_of"]
+__all__ = ["CaseKey", "ReportedCase", "cases_of"]
 
 CaseKey: TypeAlias = tuple[str, str]
 """Case id and engine: one test runs on `neuronx` here and on `xla` there."""
@@ -68,7 +68,7 @@ class ReportedCase:
     @property
     def seconds(self) -> float:
         """All stages together."""
-        return seconds_of(self.result)
+        return self.result.total_seconds
 
     @property
     def max_abs(self) -> float | None:
@@ -96,11 +96,6 @@ class ReportedCase:
 def _basis(row: CaseResult) -> tuple[Mapping[str, str], Mapping[str, str]]:
     """Under another, as after an update or with other patches, what fails no more was mended."""
     return row.versions, row.conditions
-
-
-def seconds_of(row: CaseResult) -> float:
-    """All stages of a row together."""
-    return sum(value for value in row.seconds.values() if math.isfinite(value))
 
 
 def cases_of(

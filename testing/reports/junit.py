@@ -13,7 +13,7 @@ from typing import Final
 from xml.etree import ElementTree
 
 from testing.faults import readable
-from testing.reports.case import ReportedCase, seconds_of
+from testing.reports.case import ReportedCase
 from testing.reports.names import engine_of
 from testing.reports.report import Report
 from testing.reports.wording import headline, skip_text
@@ -77,7 +77,7 @@ def _testcase(row: CaseResult, case: ReportedCase) -> ElementTree.Element:
         "testcase",
         classname=readable(host.replace("/", ".").replace(".py::", ".")),
         name=readable(f"{test}[{row.component}]" if row.component else test),
-        time="0.000" if is_sum else f"{seconds_of(row):.3f}",
+        time="0.000" if is_sum else f"{row.total_seconds:.3f}",
     )
     properties = ElementTree.SubElement(element, "properties")
     for name, value in _properties(row):

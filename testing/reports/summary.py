@@ -159,7 +159,7 @@ def _case_table(shown: Results, names: Names) -> Table:
 
 
 def _cell(result: CaseResult) -> Text:
-    words = result.outcome.value.replace("_", " ")
+    words = result.outcome.words
     text = f"{words} {result.signal}" if result.signal else words
     return Text(text, style=_STYLES.get(result.outcome, ""), no_wrap=True)
 
@@ -169,7 +169,7 @@ def _cell(result: CaseResult) -> Text:
 
 def _totals(results: Results) -> Table:
     outcomes = [outcome for outcome in Outcome if _of(results, outcome)]
-    names = [outcome.value.replace("_", " ") for outcome in outcomes]
+    names = [outcome.words for outcome in outcomes]
     table = Table("totals", box=None, pad_edge=False)
     for name in [*names, "all"]:
         table.add_column(name, justify="right")

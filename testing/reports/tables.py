@@ -16,7 +16,7 @@ Rows: TypeAlias = Sequence[Sequence[str]]
 def outcome_rows(columns: Mapping[str, Mapping[Outcome, int]]) -> Rows:
     """How many cases of each backend and variant ended in what; the outcomes that there are."""
     shown = [o for o in Outcome if any(found.get(o) for found in columns.values())]
-    header = ["exported with", *(o.value.replace("_", " ") for o in shown), "all"]
+    header = ["exported with", *(o.words for o in shown), "all"]
     rows = [
         [column, *(str(found.get(o, 0)) for o in shown), str(sum(found.values()))]
         for column, found in columns.items()

@@ -125,7 +125,7 @@ class _Builder:
         outcome, text = case.result.outcome, readable(cell_text(case))
         is_changed = case.key in self.changed
         style = f"{outcome.value} changed" if is_changed else outcome.value
-        words = [outcome.value.replace("_", " "), text, "changed" if is_changed else ""]
+        words = [outcome.words, text, "changed" if is_changed else ""]
         label = " ".join(filter(None, words))
         return Cell(self.numbers[case.key], style, MARKS[outcome], text, label)
 

@@ -92,7 +92,7 @@ class _Page:
             "changes": [self._change(kind, found) for kind, found in report.changes()],
             "failures": self._groups(report.failures),
             "flaky": self._links(report.flaky),
-            "totals": [(o.value, MARKS[o], count) for o, count in report.totals.items()],
+            "totals": [(o, MARKS[o], count) for o, count in report.totals.items()],
             "matrix": Matrix.of(report, self.numbers),
             "histograms": histograms(report),
             "nearly_used": list(self._nearly_used()),
