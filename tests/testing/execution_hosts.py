@@ -13,8 +13,9 @@ from typing import Any
 import torch
 
 import exporters
-from exporters.base import Backend, ExportedModel, ExportError, ExportOptions, Variant
+from exporters.base import ExportedModel, ExportOptions
 from testing.subject import Subject
+from tests.testing.faulty_double import FaultyDouble, FewInputs, Unchanged, UnloweredError
 
 exporters.BACKENDS["faulty"] = f"{__name__}:FaultyBackend"
 
@@ -31,39 +32,13 @@ FaultyModel: Any = sys.modules["modeling_faulty"].FaultyModel
 FAULTS = {"Aborts": "abort", "Segfaults": "segfault", "Hangs": "hang", "Exits": "exit"}
 
 
-class UnloweredError(ExportError):
-    op = "aten::broken"
-    operand = "parameter linear.weight"
-    source = "modeling_faulty.py:1"
-
-
-class _Exported(ExportedModel):
-    def __init__(self, model: torch.nn.Module) -> None:
-        self._model = model
-
-    def __call__(self, inputs: Mapping[str, Any]) -> Any:
-        return self._model(**inputs)
-
-    def with_weights(self, model: torch.nn.Module) -> ExportedModel:
-        return _Exported(model)
-
-
-class FaultyBackend(Backend):
+class FaultyBackend(FaultyDouble):
     name = "faulty"
     test_prefix = "faulty"
-    variants = (Variant(dynamic=False),)
-    can_crash = True
-    preload = ("torch",)
     distributions = ("torch", "no-such-distribution")
 
     def environment(self, runtime: str | None) -> Mapping[str, str]:
         return {"FAULTY_FLAGS": "--added", "FAULTY_DEVICE": "default"}
-
-    def resolve_runtime(self, requested: str = "auto") -> str | None:
-        return None
-
-    def tolerance(self, runtime: str | None) -> float:
-        return 1e-4
 
     def export(
         self, model: torch.nn.Module, inputs: Mapping[str, Any], options: ExportOptions
@@ -77,20 +52,7 @@ class FaultyBackend(Backend):
             model(**inputs)
         finally:
             model.fault = None
-        return _Exported(model)
-
-
-class _Inputs:
-    batch_size = 2
-    families = ("noise",)
-    unchanged: Mapping[str, str] = {}
-
-    def traced(self) -> dict[str, Any]:
-        return {"x": torch.arange(6.0).reshape(2, 3)}
-
-    def fresh(self, family: str, batch_size: int | None = None) -> dict[str, Any]:
-        rows = batch_size or 2
-        return {"x": torch.arange(3.0 * rows).reshape(rows, 3) * 0.7 + 0.1}
+        return Unchanged(model)
 
 
 class Host(unittest.TestCase):
@@ -123,7 +85,7 @@ class Host(unittest.TestCase):
             self.skipTest("not today")
         model = FaultyModel()
         model.named = model_class
-        return Subject(model, _Inputs())
+        return Subject(model, FewInputs())
 
 
 class Seeded(Host):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import unittest
-from collections.abc import Mapping
-from typing import Any
 
 import pytest
 import torch
@@ -13,21 +11,9 @@ from testing.mixin import ExportTesterMixin
 from testing.subject import Subject
 from tests.testing.faults_backend import backend
 from tests.testing.faults_backend.plan import CASES, HANG_SECONDS
+from tests.testing.faulty_double import FewInputs
 
 __all__ = ["FaultsExportTest", "backend"]
-
-
-class _Inputs:
-    batch_size = 2
-    families = ("noise",)
-    unchanged: Mapping[str, str] = {}
-
-    def traced(self) -> dict[str, Any]:
-        return {"x": torch.arange(6.0).reshape(2, 3)}
-
-    def fresh(self, family: str, batch_size: int | None = None) -> dict[str, Any]:
-        rows = batch_size or 2
-        return {"x": torch.arange(3.0 * rows).reshape(rows, 3) * 0.7 + 0.1}
 
 
 class _Model(torch.nn.Module):
@@ -44,7 +30,7 @@ class FaultsExportTest(ExportTesterMixin, unittest.TestCase):
     all_model_classes = tuple(CASES)
 
     def subject(self, model_class: str) -> Subject:
-        return Subject(_Model(model_class), _Inputs())
+        return Subject(_Model(model_class), FewInputs())
 
 
 for _name, _test in list(vars(FaultsExportTest).items()):
