@@ -157,12 +157,16 @@ class Evaluation:
         return self._results[call]
 
     def _arguments(self, call: Call) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        flat = [
-            self.value(leaf) if isinstance(leaf, (_Weight, _Data, Result)) else leaf
-            for leaf in call.arguments
-        ]
-        args, kwargs = tree_unflatten(flat, call.structure)
+        args, kwargs = tree_unflatten(
+            [self._given(leaf) for leaf in call.arguments], call.structure
+        )
         return args, kwargs
+
+    def _given(self, leaf: Any) -> Any:
+        if isinstance(leaf, (_Weight, _Data, Result)):
+            return self.value(leaf)
+        # The op may write into it, and may be run again for other weights.
+        return leaf.clone() if isinstance(leaf, torch.Tensor) else leaf
 
     def _run(self, call: Call) -> None:
         if call in self._results:

@@ -133,6 +133,14 @@ def test_weights_of_which_the_model_reads_other_values_are_refused() -> None:
         exported.with_weights(other)
 
 
+def test_weights_of_which_the_model_copies_other_values_to_the_host_are_refused() -> None:
+    model, other = Apply(copy_into_host), Apply(copy_into_host)
+    exported, x = export(model), torch.rand(IMAGE)
+    with pytest.raises(WeightsInlinedError, match="takes another value"):
+        exported.with_weights(other)
+    assert torch.equal(exported.with_weights(model)({"x": x}), model(x))
+
+
 def test_weights_that_give_a_folded_tensor_another_shape_are_refused() -> None:
     model, other = Apply(masked_rows), Apply(masked_rows)
     other.chosen.fill_(True)
