@@ -196,6 +196,13 @@ def test_what_is_read_stays_in_the_graph() -> None:
     assert torch.equal(export(op)({"x": x}), x * 2 + 5)
 
 
+def test_a_comparison_of_two_tensors_that_agree_is_a_baked_read() -> None:
+    exported = export(lambda weight, x: x + 1 if torch.equal(x, x.relu()) else x)
+    (read,) = exported.baked_reads
+    assert (read.op, read.operands) == ("aten::equal", ("x",))
+    assert exported({"x": torch.ones(4)}).tolist() == [2.0] * 4
+
+
 def test_a_value_after_an_op_of_torch_xla_alone_is_read() -> None:
     def op(weight: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
         pooled = torch.nn.functional.max_pool2d((weight * x)[None, None, None], (1, 2))
