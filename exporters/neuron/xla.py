@@ -59,10 +59,12 @@ class XlaProgram:
                 f"the program returned {len(computed)} of the {len(self.computed)} values that "
                 "it computes; this torch_xla differs from the one the runtime was written for"
             )
-        return {
-            path: (computed[result] if isinstance(result, int) else value_of(result)).cpu()
+        leaves = {
+            path: computed[result] if isinstance(result, int) else value_of(result)
             for path, result in self.results.items()
         }
+        # Copies, since a constant on the CPU is that of every run.
+        return {path: leaf.to("cpu", copy=True) for path, leaf in leaves.items()}
 
 
 @dataclass

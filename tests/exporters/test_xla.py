@@ -199,6 +199,17 @@ def test_writes_into_views_of_new_tensors_are_kept(guard: bool) -> None:
     assert_same(exported({"x": x}), InPlace()(x))
 
 
+def test_a_caller_may_write_into_a_constant_that_was_returned() -> None:
+    class Counting(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> dict[str, torch.Tensor]:
+            return {"y": x * 2, "positions": torch.arange(3)}
+
+    inputs = {"x": torch.ones(3)}
+    exported = export(Counting().eval(), inputs)
+    exported(inputs)["positions"].zero_()
+    assert exported(inputs)["positions"].tolist() == [0, 1, 2]
+
+
 class Mutates(torch.nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x.add_(1) * 2
