@@ -86,27 +86,36 @@ def _session(*options: str) -> Session:
     """Run pytest and look at it while it runs."""
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
-        rows: list[tuple[float, int, float]] = []
-        results, report = directory / "results", directory / "junit.xml"
-        command = [sys.executable, "-m", "pytest", "--slow", "-q", "-p", "no:cacheprovider"]
-        command += ["--results", str(results), "--junitxml", str(report), *options]
         before = _processor_seconds()
-        with open(directory / "output", "w") as output:
-            process = subprocess.Popen(
-                command,
-                cwd=ROOT,
-                env={**os.environ, "FAULTS_DIR": name},
-                stdout=output,
-                stderr=subprocess.STDOUT,
-            )
-            while process.poll() is None:
-                rows.append((time.monotonic(), _written(results), _resident(process.pid)))
-                time.sleep(STEP)
-        if process.returncode not in (0, 1):
-            raise SystemExit((directory / "output").read_text()[-2000:])
-        cases = ElementTree.parse(report).iter("testcase")
+        rows = _watched(directory, options)
+        cases = ElementTree.parse(directory / "junit.xml").iter("testcase")
         seconds = [float(case.attrib["time"]) for case in cases]
         return Session(seconds, rows, _processor_seconds() - before)
+
+
+def _watched(directory: Path, options: Sequence[str]) -> list[tuple[float, int, float]]:
+    """The rows of a session that leaves its results in a directory; see `Session`."""
+    results, output = directory / "results", directory / "output"
+    with open(output, "w") as stream:
+        process = subprocess.Popen(
+            _command(results, directory / "junit.xml", options),
+            cwd=ROOT,
+            env={**os.environ, "FAULTS_DIR": str(directory)},
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+        )
+        rows: list[tuple[float, int, float]] = []
+        while process.poll() is None:
+            rows.append((time.monotonic(), _written(results), _resident(process.pid)))
+            time.sleep(STEP)
+    if process.returncode not in (0, 1):
+        raise SystemExit(output.read_text()[-2000:])
+    return rows
+
+
+def _command(results: Path, report: Path, options: Sequence[str]) -> list[str]:
+    command = [sys.executable, "-m", "pytest", "--slow", "-q", "-p", "no:cacheprovider"]
+    return [*command, "--results", str(results), "--junitxml", str(report), *options]
 
 
 def _processor_seconds() -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -15,6 +16,7 @@ from testing.results import CaseResult, Outcome
 from testing.session import SESSION, Session
 
 if TYPE_CHECKING:
+    from _pytest._io import TerminalWriter
     from _pytest.terminal import TerminalReporter
 
 __all__: list[str] = []
@@ -45,22 +47,26 @@ def pytest_terminal_summary(
     results = contents.results if run.settings.resume else _seen(contents, terminalreporter)
     if not (results or contents.damaged):
         return
-    from testing.reports.summary import damage, summarize  # rich, which collection does without
+    from testing.reports.summary import damage  # rich, which collection does without
 
     terminalreporter.section("exports")
-    writer = config.get_terminal_writer()
     if results:
-        text = summarize(
-            results,
-            rerun=lambda result: rerun_command(result.case_id, run.settings),
-            width=writer.fullwidth,
-            color=writer.hasmarkup,
-        )
-        terminalreporter.write(text)
+        terminalreporter.write(_summary(results, run, config.get_terminal_writer()))
     if contents.damaged:
         terminalreporter.write_line(damage(contents.damaged), yellow=True)
     for line in _about_the_directory(config, exitstatus):
         terminalreporter.write_line(line)
+
+
+def _summary(results: Sequence[CaseResult], run: Session, writer: TerminalWriter) -> str:
+    from testing.reports.summary import summarize
+
+    return summarize(
+        results,
+        rerun=lambda result: rerun_command(result.case_id, run.settings),
+        width=writer.fullwidth,
+        color=writer.hasmarkup,
+    )
 
 
 def _contents(run: Session) -> JournalContents:
