@@ -8,7 +8,7 @@ from typing import Final
 __all__ = ["SizeError", "parse_size", "size_text"]
 
 _UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-_SIZE: Final = re.compile(r"(?P<number>\d+(\.\d+)?)\s*(?P<unit>[KMGT]?)(i?B)?", re.IGNORECASE)
+_SIZE: Final = re.compile(r"(?P<number>\d{1,15}(\.\d+)?)\s*(?P<unit>[KMGT]?)(i?B)?", re.IGNORECASE)
 
 
 class SizeError(ValueError):
