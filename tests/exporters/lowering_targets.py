@@ -33,7 +33,7 @@ class Placed:
 
 
 def lower(payload: dict[str, Any], report: Callable[[str], None]) -> dict[str, Any]:
-    """Trace several calls of an op on placeholders, and run the first."""
+    """Trace several calls of an op on placeholders, and run the last."""
     op, dtype = payload["op"], getattr(torch, payload["dtype"])
     calls = [*made_calls(op)[: payload["most"]], *calls_of(op, dtype)]
     calls = [call for call in calls if LOWERINGS[op].covers(*call.args, **call.kwargs)]

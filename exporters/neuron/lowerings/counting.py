@@ -74,7 +74,8 @@ def searchsorted(
     edges = sorted_sequence
     if sorter is not None and sorter.numel():
         edges = edges.gather(-1, sorter)
-    values = torch.as_tensor(self, device=edges.device)
+    dtype = torch.result_type(edges, self)
+    values = torch.as_tensor(self, dtype=dtype, device=edges.device)
     edges = edges if edges.dim() == 1 else edges.unsqueeze(-2)
     # Not `<`: NaN is larger than all.
     values = values.unsqueeze(-1)

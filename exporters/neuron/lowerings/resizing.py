@@ -106,7 +106,9 @@ def _antialiased(axis: Axis, kernel: Callable[[torch.Tensor], torch.Tensor], rea
     pixels = first[:, None] + taps
     weights = kernel((pixels - centers[:, None] + 0.5) / stretch)
     weights = weights.where(pixels < end[:, None], 0)
-    weights = weights / weights.sum(1, keepdim=True)
+    total = weights.sum(1, keepdim=True)
+    # Where a scale leads outside of the image there is nothing to weigh.
+    weights = weights / total.where(total != 0, 1)
     return pixels.clamp(max=axis.size - 1), weights
 
 
