@@ -135,6 +135,7 @@ def environment_of(
     wanted = {**backend.environment(runtime), **devices}
     for name, value in wanted.items():
         if name.endswith("_FLAGS"):
-            present = current.get(name, "")
-            wanted[name] = present if value in present else f"{present} {value}".strip()
+            present = current.get(name, "").split()
+            added = [flag for flag in value.split() if flag not in present]
+            wanted[name] = " ".join([*present, *added])
     return wanted

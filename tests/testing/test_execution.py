@@ -265,6 +265,10 @@ def test_who_gets_a_process(hosts: Any, isolate: str, can_crash: bool, isolated:
         ({}, {"FAULTY_FLAGS": "--added", "FAULTY_DEVICE": "default"}),
         ({"FAULTY_FLAGS": "--own"}, {"FAULTY_FLAGS": "--own --added", "FAULTY_DEVICE": "default"}),
         (
+            {"FAULTY_FLAGS": "--added=2"},
+            {"FAULTY_FLAGS": "--added=2 --added", "FAULTY_DEVICE": "default"},
+        ),
+        (
             {"FAULTY_FLAGS": "--added --own", "FAULTY_DEVICE": "own"},
             {"FAULTY_FLAGS": "--added --own", "FAULTY_DEVICE": "default"},
         ),
