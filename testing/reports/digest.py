@@ -80,7 +80,7 @@ def _against(report: Report) -> Iterator[Section]:
         yield _of_groups(report, kind.value, groups)
 
 
-def _of_groups(report: Report, title: str, groups: Sequence[Group]) -> Section:
+def _of_groups(report: Report, title: str, groups: Sequence[Group[ReportedCase]]) -> Section:
     count = sum(len(group.cases) for group in groups)
     lines = ((_named(report, group.cases), group.said) for group in groups)
     return _section(f"{title} ({count:,})", lines)

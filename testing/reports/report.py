@@ -46,7 +46,7 @@ class Report:
         return {outcome: counted[outcome] for outcome in Outcome if counted[outcome]}
 
     @cached_property
-    def failures(self) -> Sequence[Group]:
+    def failures(self) -> Sequence[Group[ReportedCase]]:
         """The failing cases, those of one cause together whatever the model."""
         failing = [(case, headline(case.result)) for case in self.cases if case.fails]
         return grouped(failing, by=lambda case, _: shared_cause_of(case.result))
@@ -102,7 +102,7 @@ class Report:
         of_causes = f", of {causes} cause{'' if causes == 1 else 's'}"
         return f"{count:,} of {len(self.cases):,} cases fail{of_causes}"
 
-    def changes(self) -> Sequence[tuple[Kind, Sequence[Group]]]:
+    def changes(self) -> Sequence[tuple[Kind, Sequence[Group[ReportedCase]]]]:
         """The changes of each kind that there are, those of one cause together."""
         if self.comparison is None:
             return []
@@ -140,7 +140,7 @@ class Report:
         }
 
 
-def _grouped(kind: Kind, changes: Iterable[Change]) -> list[Group]:
+def _grouped(kind: Kind, changes: Iterable[Change]) -> list[Group[ReportedCase]]:
     told = ((change.case, change.said) for change in changes)
     if kind in (Kind.SLOWER, Kind.WORSE):
         return grouped(told, by=lambda _, said: said)

@@ -16,6 +16,7 @@ from rich.text import Text
 from testing.faults import readable
 from testing.reports.cause import shared_cause_of
 from testing.reports.counts import counts
+from testing.reports.group import grouped
 from testing.reports.names import column_of, engine_of, names_of, variant_of
 from testing.reports.wording import headline, skip_text
 from testing.results import PROVES_NOTHING, CaseResult, Outcome
@@ -124,14 +125,13 @@ def _failures(results: Results, names: Names, rerun: Said | None) -> Iterator[Te
     failures = [r for r in results if r.outcome.is_failure and r.outcome is not Outcome.XPASSED]
     if not failures:
         return
-    groups: dict[str, list[CaseResult]] = {}
-    for result in failures:
-        groups.setdefault(shared_cause_of(result), []).append(result)
+    said = ((result, headline(result)) for result in failures)
+    groups = grouped(said, by=lambda result, _: shared_cause_of(result))
     causes = f", causes ({len(groups)})" if len(groups) < len(failures) else ""
     yield Text(f"failures ({len(failures)}){causes}", style="bold")
-    for group in sorted(groups.values(), key=lambda group: -len(group)):
-        yield Text(f"  {_named(group, names)}: {headline(group[0])}")
-        yield from _commands(group, rerun)
+    for group in groups:
+        yield Text(f"  {_named(group.cases, names)}: {group.said}")
+        yield from _commands(group.cases, rerun)
 
 
 def _commands(group: Results, rerun: Said | None) -> Iterator[Text]:
@@ -203,11 +203,9 @@ def _listed(title: str, results: Results, said: Said, names: Names) -> Iterator[
     if not results:
         return
     yield Text(f"{title} ({len(results)})", style="bold")
-    groups: dict[str, list[CaseResult]] = {}
-    for result in results:
-        groups.setdefault(said(result).replace("\n", " "), []).append(result)
-    for text, group in sorted(groups.items(), key=lambda item: -len(item[1])):
-        yield Text(f"  {_named(group, names)}: {text}")
+    lines = ((result, said(result).replace("\n", " ")) for result in results)
+    for group in grouped(lines, by=lambda _, line: line):
+        yield Text(f"  {_named(group.cases, names)}: {group.said}")
 
 
 def _named(group: Results, names: Names) -> str:

@@ -101,7 +101,7 @@ class _Page:
             "shortened": self.limit if self.limit < MESSAGE_LIMIT else None,
         }
 
-    def _change(self, kind: Kind, groups: Sequence[Group]) -> dict[str, Any]:
+    def _change(self, kind: Kind, groups: Sequence[Group[ReportedCase]]) -> dict[str, Any]:
         comparison = self.report.comparison
         return {
             "title": kind.value,
@@ -110,7 +110,7 @@ class _Page:
             "groups": self._groups(groups),
         }
 
-    def _groups(self, groups: Iterable[Group]) -> list[_Said]:
+    def _groups(self, groups: Iterable[Group[ReportedCase]]) -> list[_Said]:
         return [_Said(group.said, self._links(group.cases)) for group in groups]
 
     def _links(self, cases: Iterable[ReportedCase]) -> list[_Link]:
