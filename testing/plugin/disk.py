@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from testing.journal import JournalError
-from testing.session import SESSION
+from testing.plugin.options import results_of
 
 __all__: list[str] = []
 
@@ -27,14 +29,17 @@ def pytest_runtest_makereport(
         error = call.excinfo.value
     if isinstance(error, JournalError):
         report.outcome = "failed"
-        report.longrepr = _advice(error, item.config.stash[SESSION].settings.results)
+        report.longrepr = _advice(error, results_of(item.config))
         # pytest ends its line with it, so that it has to be one.
         item.session.shouldstop = str(error)
     return report
 
 
-def _advice(error: JournalError, results: str | None) -> str:
+def _advice(error: JournalError, results: Path | None) -> str:
+    """What to do; where no directory was named, what was written goes with the run."""
+    if results is None:
+        return f"{error}\nThe run stops here. Make room, then run it again, with --results DIR"
     return (
         f"{error}\nThe run stops here; what was written before is whole. Make room, then go on "
-        f"with --resume {results}"
+        f"with --resume {shlex.quote(str(results))}"
     )

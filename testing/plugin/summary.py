@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -92,7 +93,7 @@ def _about_the_directory(config: pytest.Config, exitstatus: int) -> list[str]:
     if not given:
         return lines
     if exitstatus == pytest.ExitCode.INTERRUPTED:
-        lines.append(f"the run was cut off: go on with it by --resume {given}")
+        lines.append(f"the run was cut off: go on with it by --resume {shlex.quote(given)}")
     return [*lines, f"results: {given}"]
 
 

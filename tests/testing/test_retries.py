@@ -133,4 +133,14 @@ def test_a_full_disk_stops_the_run_and_resume_goes_on(
     assert len(journal.read(project.path / "out")) == 40
 
 
+def test_a_run_that_keeps_nothing_is_not_told_to_be_gone_on_with(project: pytest.Pytester) -> None:
+    host(project, *(f"Cvt{number}Model" for number in range(40)), body=OWN_SUBJECT)
+    options = ("-p", "no:cacheprovider", "-k", "static", *NEURON)
+    stopped = in_subprocess(project, *options, conftest=SMALL_DISK)
+
+    assert stopped.ret == pytest.ExitCode.INTERRUPTED
+    stopped.stdout.fnmatch_lines(["*Make room, then run it again, with --results DIR"])
+    stopped.stdout.no_fnmatch_line("*--resume*")
+
+
 OWN_SUBJECT = "def subject(self, model_class): ..."
