@@ -61,7 +61,7 @@ models: install
 test: install
 	$(PY) -m pytest $(TESTS) -m "not slow" -n $(WORKERS) $(ARGS)
 
-# What holds of every model class: tiny models, their inputs, and the guard's graphs.
+# What holds of every model class and of real checkpoints, and sessions of 200 cases that die.
 slow: install
 	$(PY) -m pytest $(TESTS) --slow -m slow -n $(WORKERS) $(ARGS)
 
