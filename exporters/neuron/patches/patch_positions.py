@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Final
@@ -21,6 +22,7 @@ _USES: Final = (
     "bucketize",
     "dtype",
 )
+_ARGUMENTS: Final = ("self", "pixel_values", "patch_attention_mask")
 
 
 def find(model: nn.Module) -> list[nn.Module]:
@@ -35,10 +37,10 @@ def apply(modules: Sequence[nn.Module], inputs: Any) -> None:
 
 
 def _fits(module: nn.Module) -> bool:
-    code = type(module).forward.__code__
-    given = ("self", "pixel_values", "patch_attention_mask")
-    names = names_in_code(type(module).forward)
-    return code.co_varnames[: code.co_argcount] == given and set(_USES) <= set(names)
+    forward = type(module).forward
+    if not set(_USES) <= set(names_in_code(forward)):
+        return False
+    return tuple(inspect.signature(forward).parameters) == _ARGUMENTS
 
 
 def _forward(

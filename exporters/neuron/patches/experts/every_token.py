@@ -88,14 +88,19 @@ def _where(
 
 
 def _index_add(
-    func: _Handler, total: torch.Tensor, dim: int, rows: torch.Tensor, source: torch.Tensor
+    func: _Handler,
+    total: torch.Tensor,
+    dim: int,
+    index: torch.Tensor,
+    source: torch.Tensor,
+    **named: Any,
 ) -> Any:
     import torch
 
-    chosen = getattr(rows, _CHOSEN, None)
+    chosen = getattr(index, _CHOSEN, None)
     if chosen is not None:
         source = torch.where(_beside(chosen, source), source, 0)
-    return func(total, dim, rows, source)
+    return func(total, dim, index, source, **named)
 
 
 def _getitem(func: _Handler, tensor: torch.Tensor, index: Any) -> Any:
