@@ -8,7 +8,6 @@ with these inputs, and where a value comes from once it has been in Python.
 
 from __future__ import annotations
 
-import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -21,7 +20,7 @@ from exporters.neuron import lazy
 from exporters.neuron.errors import UnloweredOpError
 from exporters.neuron.flat import Binding
 from exporters.neuron.folding import Folds
-from exporters.neuron.frames import model_line, running_module
+from exporters.neuron.frames import model_line, raised_at, running_module
 from exporters.neuron.graph import placeholders_of
 from exporters.neuron.guard import LoweringGuard
 from exporters.neuron.lowerer import UNANSWERED, Lowerer, Op
@@ -51,7 +50,7 @@ def diagnose(
         except Exception as error:
             # Whatever the model raises: what it ran until then is known.
             told_error = f"{type(error).__name__}: {error}"
-            return Diagnosis(notes.uses, applied, told_error, _raised_at(error))
+            return Diagnosis(notes.uses, applied, told_error, raised_at(error))
     return Diagnosis(notes.uses, applied)
 
 
@@ -224,11 +223,3 @@ def _sorted(uses: Iterable[OpUse]) -> tuple[OpUse, ...]:
     return tuple(
         sorted(uses, key=lambda u: (not u.is_fatal, -order.index(u.status), -u.count, u.op))
     )
-
-
-def _raised_at(error: BaseException) -> str | None:
-    frames = [
-        f"{frame.f_code.co_filename.rpartition('/')[2]}:{line}"
-        for frame, line in traceback.walk_tb(error.__traceback__)
-    ]
-    return next((line for line in reversed(frames) if line.startswith("modeling_")), None)

@@ -82,7 +82,9 @@ class Folds:
                 for folded, recipe in self._recipes.items()
             }
         except UnknownValueError as error:
-            raise WeightsInlinedError(f"what was folded is not known for them: {error}") from error
+            raise WeightsInlinedError(
+                f"what was folded is not known for them: {error}; export again"
+            ) from error
 
 
 def _value_for(recipe: _Recipe, evaluation: Evaluation) -> torch.Tensor:
@@ -95,7 +97,7 @@ def _require(same: bool, call: Call) -> None:
     if not same:
         raise WeightsInlinedError(
             f"while tracing, the model took from its weights what {call.function} gives, and "
-            "from these weights it takes another value"
+            "from these weights it takes another value; export it again with them"
         )
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+import traceback
+from collections.abc import Iterable, Iterator, Mapping
 from types import FrameType
 
 import torch
 
-__all__ = ["model_line", "model_lines", "running_module"]
+__all__ = ["model_line", "model_lines", "raised_at", "running_module"]
 
 _NOT_THE_MODEL = ("torch", "torch_xla", "exporters", "contextlib")
 
@@ -16,7 +17,7 @@ _NOT_THE_MODEL = ("torch", "torch_xla", "exporters", "contextlib")
 def model_lines() -> list[str]:
     """``file.py:line`` of every frame of the model's own code, innermost first."""
     return [
-        f"{frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno}"
+        _place(frame, frame.f_lineno)
         for frame in _frames()
         if frame.f_globals.get("__name__", "").partition(".")[0] not in _NOT_THE_MODEL
     ]
@@ -28,8 +29,13 @@ def model_line() -> str | None:
     A helper of transformers serves many models.
     """
     lines = model_lines()
-    own = next((line for line in lines if line.startswith("modeling_")), None)
-    return own or next(iter(lines), None)
+    return _in_modeling(lines) or next(iter(lines), None)
+
+
+def raised_at(error: BaseException) -> str | None:
+    """The innermost line in a ``modeling_*.py`` through which `error` came."""
+    lines = [_place(frame, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    return _in_modeling(reversed(lines))
 
 
 def running_module(names: Mapping[torch.nn.Module, str]) -> str | None:
@@ -46,3 +52,11 @@ def _frames() -> Iterator[FrameType]:
     while frame is not None:
         yield frame
         frame = frame.f_back
+
+
+def _place(frame: FrameType, line: int) -> str:
+    return f"{frame.f_code.co_filename.rpartition('/')[2]}:{line}"
+
+
+def _in_modeling(lines: Iterable[str]) -> str | None:
+    return next((line for line in lines if line.startswith("modeling_")), None)

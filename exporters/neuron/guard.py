@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
@@ -99,7 +99,7 @@ class LoweringGuard:
             copy, place = torch.ops.aten._to_copy.default, {"device": torch.device("cpu")}
             answer = self._answer(copy, (tensor,), place)
             tensor = tensor if answer is UNANSWERED else answer
-            self._check("aten::_to_copy", xla_tensors(tensor))
+            self._check(name_of(copy), xla_tensors(tensor))
         return self._print(tensor, **kwargs)
 
     def _run(self, func: Any, args: Any, kwargs: Any) -> Any:
@@ -178,12 +178,11 @@ class LoweringGuard:
         ``x[mask]`` calls ``nonzero`` on the mask alone, whatever `x` derives from.
         """
         # Reads of scalars are checked all the time.
-        libraries = [self._override(op) for op in ops if op != SCALAR_READ]
-        try:
+        with ExitStack() as stack:
+            for op in ops:
+                if op != SCALAR_READ:
+                    stack.callback(self._override(op)._destroy)
             yield
-        finally:
-            for library in libraries:
-                library._destroy()
 
     def _override(self, op: str) -> Any:
         overload = overload_of(op)

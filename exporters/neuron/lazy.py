@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import torch
 import torch_xla
@@ -36,9 +36,10 @@ __all__ = [
 ]
 
 _C: Any = vars(torch_xla)["_XLAC"]
-_TRANSFERS = "TransferFromDeviceTime"
-_LARGE = 2**20
-_ALIGNMENT = 64
+_TRANSFERS: Final = "TransferFromDeviceTime"
+_LARGE: Final = 2**20
+"""Bytes from which on a tensor is worth sharing."""
+_ALIGNMENT: Final = 64
 """Of memory that XLA's CPU client takes as it is."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Final
 
 import torch
 
@@ -20,7 +21,7 @@ from exporters.neuron.reads import ReadLog
 
 __all__ = ["NO_LOWERINGS", "Seen", "Watcher"]
 
-NO_LOWERINGS = Selection(everything=False)
+NO_LOWERINGS: Final = Selection(everything=False)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 import pytest
 import torch
@@ -12,6 +13,7 @@ pytest.importorskip("torch_xla", reason="needs: pip install 'export-harness[xla]
 
 from exporters.base import Diagnosis, OpStatus, OpUse, Selection  # noqa: E402
 from exporters.neuron.diagnosis import diagnose  # noqa: E402
+from exporters.neuron.frames import raised_at  # noqa: E402
 from exporters.neuron.lowerings import LOWERINGS  # noqa: E402
 from exporters.neuron.sketches import sketch  # noqa: E402
 
@@ -108,6 +110,19 @@ def test_an_error_of_the_model_is_told_with_what_ran_before() -> None:
     found = diagnose(Raising(), {"x": torch.ones(2, 4)}, Selection(), lambda use: None)
     assert found.error is not None
     assert any(use.op == "aten::ones" for use in found.uses)
+
+
+def test_the_line_of_an_error_is_the_innermost_of_the_model() -> None:
+    model = "def forward(inner):\n    return inner()\n"
+    names: dict[str, Any] = {}
+    exec(compile(model, "/x/modeling_outer.py", "exec"), names)
+
+    def helper() -> None:
+        raise ValueError("beside the model")
+
+    with pytest.raises(ValueError, match="beside") as caught:
+        names["forward"](helper)
+    assert raised_at(caught.value) == "modeling_outer.py:2"
 
 
 @pytest.mark.parametrize("status", [OpStatus.ON_WEIGHT, OpStatus.ON_ACTIVATION, OpStatus.READ])
