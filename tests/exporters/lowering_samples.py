@@ -26,7 +26,16 @@ from exporters.neuron.lowerings import (
 )
 from exporters.neuron.ops import overload_of
 
-__all__ = ["SAMPLED", "Call", "calls_of", "made_calls", "relaid", "strided", "transposed"]
+__all__ = [
+    "SAMPLED",
+    "Call",
+    "calls_of",
+    "made_calls",
+    "main_dtype",
+    "relaid",
+    "strided",
+    "transposed",
+]
 
 
 @dataclass(frozen=True)
@@ -107,6 +116,12 @@ SAMPLED = sorted(lowering.op for family in _FAMILIES for lowering in family.LOWE
 
 def _name(op: str) -> str:
     return op.partition("::")[2].partition(".")[0]
+
+
+def main_dtype(op: str) -> torch.dtype:
+    """A dtype of which there are calls: float32, but for the ops that take no floats."""
+    others = {"aten::bincount": torch.int64, "aten::conj_physical": torch.complex64}
+    return others.get(op, torch.float32)
 
 
 def calls_of(op: str, dtype: torch.dtype) -> Iterator[Call]:
