@@ -92,6 +92,7 @@ _SAMPLES: dict[str, tuple[str, ...]] = {
     "aten::im2col": ("nn.functional.unfold",),
     "aten::col2im": ("nn.functional.fold",),
     "aten::nonzero": ("nonzero", "argwhere"),
+    "aten::_conj_physical": ("conj_physical",),
     "aten::_unique2": ("unique",),
     "aten::linalg_cross": ("cross", "linalg.cross"),
 }
@@ -120,7 +121,7 @@ def _name(op: str) -> str:
 
 def main_dtype(op: str) -> torch.dtype:
     """A dtype of which there are calls: float32, but for the ops that take no floats."""
-    others = {"aten::bincount": torch.int64, "aten::conj_physical": torch.complex64}
+    others = {"aten::bincount": torch.int64, "aten::_conj_physical": torch.complex64}
     return others.get(op, torch.float32)
 
 
