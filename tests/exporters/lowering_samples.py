@@ -14,7 +14,16 @@ from torch.utils._pytree import tree_map_only
 from exporters.neuron.lowerings import LOWERINGS, accumulating, ordering, overhanging, slicing
 from exporters.neuron.ops import overload_of
 
-__all__ = ["SAMPLED", "Call", "calls_of", "made_calls", "relaid", "strided", "transposed"]
+__all__ = [
+    "SAMPLED",
+    "Call",
+    "calls_of",
+    "made_calls",
+    "main_dtype",
+    "relaid",
+    "strided",
+    "transposed",
+]
 
 
 @dataclass(frozen=True)
@@ -71,6 +80,7 @@ _SAMPLES: dict[str, tuple[str, ...]] = {
     "aten::im2col": ("nn.functional.unfold",),
     "aten::col2im": ("nn.functional.fold",),
     "aten::nonzero": ("nonzero", "argwhere"),
+    "aten::_conj_physical": ("conj_physical",),
     "aten::_unique2": ("unique",),
     "aten::linalg_cross": ("cross", "linalg.cross"),
 }
@@ -86,6 +96,12 @@ SAMPLED = sorted(
 
 def _name(op: str) -> str:
     return op.partition("::")[2].partition(".")[0]
+
+
+def main_dtype(op: str) -> torch.dtype:
+    """A dtype of which there are calls: float32, but for the ops that take no floats."""
+    others = {"aten::bincount": torch.int64, "aten::_conj_physical": torch.complex64}
+    return others.get(op, torch.float32)
 
 
 def calls_of(op: str, dtype: torch.dtype) -> Iterator[Call]:

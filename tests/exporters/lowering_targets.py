@@ -12,7 +12,7 @@ from exporters.neuron import lazy
 from exporters.neuron.lowerings import LOWERINGS
 from exporters.neuron.lowerings.base import evaluating
 from exporters.neuron.ops import overload_of
-from tests.exporters.lowering_samples import Call, calls_of, made_calls
+from tests.exporters.lowering_samples import Call, calls_of, made_calls, main_dtype
 
 
 class Placed:
@@ -34,8 +34,8 @@ class Placed:
 
 def lower(payload: dict[str, Any], report: Callable[[str], None]) -> dict[str, Any]:
     """Trace several calls of an op on placeholders, and run the last."""
-    op, dtype = payload["op"], getattr(torch, payload["dtype"])
-    calls = [*made_calls(op)[: payload["most"]], *calls_of(op, dtype)]
+    op = payload["op"]
+    calls = [*made_calls(op)[: payload["most"]], *calls_of(op, main_dtype(op))]
     calls = [call for call in calls if LOWERINGS[op].covers(*call.args, **call.kwargs)]
     report("export")
     moved: dict[str, None] = {}

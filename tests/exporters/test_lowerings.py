@@ -25,6 +25,7 @@ from tests.exporters.lowering_samples import (  # noqa: E402
     Call,
     calls_of,
     made_calls,
+    main_dtype,
     relaid,
     strided,
     transposed,
@@ -50,10 +51,6 @@ def some_calls(op: str, dtype: torch.dtype, most: int) -> Iterator[Call]:
     calls = [*made, *calls_of(op, dtype)]
     covered = [call for call in calls if LOWERINGS[op].covers(*call.args, **call.kwargs)]
     return islice(covered, 0, None, -(-len(covered) // most) or 1)
-
-
-def main_dtype(op: str) -> torch.dtype:
-    return torch.int64 if op == "aten::bincount" else torch.float32
 
 
 def assert_lowered_as_eager(op: str, call: Call, lowered: Call | None = None) -> None:

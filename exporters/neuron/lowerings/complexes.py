@@ -41,7 +41,7 @@ def angle(self: torch.Tensor) -> torch.Tensor:
 
 
 def conj_physical(self: torch.Tensor) -> torch.Tensor:
-    """``aten::conj_physical``: the conjugate, in memory of its own."""
+    """``aten::_conj_physical``: the conjugate, in memory of its own."""
     if not self.is_complex():
         return self.clone()
     real, imaginary = split_complex(self)
@@ -84,7 +84,7 @@ LOWERINGS: Final = (
         source="pytorch.org/docs/stable/generated/torch.angle.html",
     ),
     Lowering(
-        op="aten::conj_physical",
+        op="aten::_conj_physical",
         function=conj_physical,
         covers=_covers_complex,
         summary="The imaginary part negated.",

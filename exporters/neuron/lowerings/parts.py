@@ -38,7 +38,7 @@ def take(tensor: torch.Tensor, axis: int, index: torch.Tensor) -> torch.Tensor:
 def unflatten(tensor: torch.Tensor, axis: int, sizes: Sequence[int]) -> torch.Tensor:
     """`tensor` with one axis, counted from either end, made into several."""
     axis %= tensor.dim()
-    return tensor.reshape(*tensor.shape[:axis], *sizes, *tensor.shape[axis + 1 :])
+    return tensor.reshape([*tensor.shape[:axis], *sizes, *tensor.shape[axis + 1 :]])
 
 
 def split_complex(tensor: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

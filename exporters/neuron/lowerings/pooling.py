@@ -40,8 +40,9 @@ def adaptive_max_pool(
     flat = self.flatten(self.dim() - axes)
     values = take(flat, -1, chosen)
     best, tap = values.max(dim=-1)
-    where = torch.gather(chosen.expand(values.shape), -1, tap.unsqueeze(-1)).squeeze(-1)
-    return best, where
+    # Not by `gather`, which XLA refuses for an empty batch.
+    firsts = (torch.arange(chosen[..., 0].numel()) * chosen.shape[-1]).reshape(chosen.shape[:-1])
+    return best, take(chosen.flatten(), 0, tap + firsts.to(self.device))
 
 
 def _means(tensor: torch.Tensor, axis: int, target: int) -> torch.Tensor:
