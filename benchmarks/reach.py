@@ -120,14 +120,7 @@ def request_of(name: str, way: Way) -> CaseRequest:
     kind = auto_classes.model_type_of(name)
     case = replace(ExportCase.of(name, kind, BACKEND, static), runtime=RUNTIME)
     tolerance = BACKEND.tolerance(RUNTIME)
-    settings = RunSettings(
-        trace_patches=way.patches,
-        lowerings=way.lowerings,
-        lowering_guard=way.guard == "on",
-        isolate="always",
-        run_skipped=True,
-        slow=True,
-    )
+    settings = settings_of(way)
     return CaseRequest(
         case=case,
         case_id=name,
@@ -139,6 +132,18 @@ def request_of(name: str, way: Way) -> CaseRequest:
         settings=settings,
         timeout=300.0,
         guard=settings.lowering_guard,
+    )
+
+
+def settings_of(way: Way) -> RunSettings:
+    """The options of a run that exports cases in this way."""
+    return RunSettings(
+        trace_patches=way.patches,
+        lowerings=way.lowerings,
+        lowering_guard=way.guard == "on",
+        isolate="always",
+        run_skipped=True,
+        slow=True,
     )
 
 
