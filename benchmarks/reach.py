@@ -29,10 +29,10 @@ from testing.audit.journal import AttemptJournal, Key, digest_of, versions_here 
 from testing.audit.tiny_host import TinyHost  # noqa: E402
 from testing.cases import ExportCase  # noqa: E402
 from testing.coverage.declared import DEFAULT_TESTS  # noqa: E402
-from testing.coverage.tables import aligned  # noqa: E402
 from testing.execution import execute  # noqa: E402
 from testing.parallel import run_all  # noqa: E402
 from testing.registry import Registry, Tolerance  # noqa: E402
+from testing.reports.tables import aligned  # noqa: E402
 from testing.reports.wording import headline  # noqa: E402
 from testing.results import CHANGED_FLAG, PROVES_NOTHING, CaseResult, Outcome  # noqa: E402
 from testing.settings import CaseRequest, RunSettings  # noqa: E402
