@@ -29,10 +29,10 @@ from testing.audit.journal import AttemptJournal, Key, digest_of, versions_here 
 from testing.audit.tiny_host import TinyHost  # noqa: E402
 from testing.cases import ExportCase  # noqa: E402
 from testing.coverage.declared import DEFAULT_TESTS  # noqa: E402
-from testing.coverage.tables import aligned  # noqa: E402
 from testing.execution import execute  # noqa: E402
 from testing.parallel import run_all  # noqa: E402
 from testing.registry import Registry, Tolerance  # noqa: E402
+from testing.reports.tables import aligned  # noqa: E402
 from testing.reports.wording import headline  # noqa: E402
 from testing.results import CHANGED_FLAG, PROVES_NOTHING, CaseResult, Outcome  # noqa: E402
 from testing.settings import CaseRequest, RunSettings  # noqa: E402
@@ -120,14 +120,7 @@ def request_of(name: str, way: Way) -> CaseRequest:
     kind = auto_classes.model_type_of(name)
     case = replace(ExportCase.of(name, kind, BACKEND, static), runtime=RUNTIME)
     tolerance = BACKEND.tolerance(RUNTIME)
-    settings = RunSettings(
-        trace_patches=way.patches,
-        lowerings=way.lowerings,
-        lowering_guard=way.guard == "on",
-        isolate="always",
-        run_skipped=True,
-        slow=True,
-    )
+    settings = settings_of(way)
     return CaseRequest(
         case=case,
         case_id=name,
@@ -139,6 +132,18 @@ def request_of(name: str, way: Way) -> CaseRequest:
         settings=settings,
         timeout=300.0,
         guard=settings.lowering_guard,
+    )
+
+
+def settings_of(way: Way) -> RunSettings:
+    """The options of a run that exports cases in this way."""
+    return RunSettings(
+        trace_patches=way.patches,
+        lowerings=way.lowerings,
+        lowering_guard=way.guard == "on",
+        isolate="always",
+        run_skipped=True,
+        slow=True,
     )
 
 

@@ -1,7 +1,7 @@
 """Subjects from checkpoints: their weights, and real inputs through what they bring along.
 
 `source` says where one is and refuses what is none, without torch; `loading` loads it;
-`sentences`, `pictures` and `sounds` are real inputs, and `inputs` chooses among them.
+`sentences`, `pictures` and `sounds` (both `numbered`) are real inputs; `inputs` chooses.
 """
 
 from __future__ import annotations

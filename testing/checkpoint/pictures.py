@@ -6,49 +6,27 @@ photographs sees is then as far from noise as a drawing is, and is normalised as
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 
+from testing.checkpoint.numbered import NumberedInputs
+
 __all__ = ["PictureInputs"]
 
-_FAMILIES: Final = ("drawings", "bright")
 _SIZE: Final = (240, 320)
 _SHAPES: Final = 6
 
 
-class PictureInputs:
-    """Drawn pictures of one size.
+class PictureInputs(NumberedInputs):
+    """Drawn pictures of one size."""
 
-    Attributes:
-        batch_size: Batch of the traced inputs.
-        families: Names of the fresh sets.
-        unchanged: Leaves that the processor gives for every picture alike.
-    """
+    plural = "pictures"
+    families: tuple[str, ...] = ("drawings", "more drawings")
 
-    def __init__(self, processor: Any, batch_size: int = 2) -> None:
-        """Process with `processor`, the checkpoint's own."""
-        self._processor = processor
-        self.batch_size = batch_size
-        self.families: tuple[str, ...] = _FAMILIES
-        self.unchanged: Mapping[str, str] = {
-            name: "pictures of one size have no padding"
-            for name in self.traced()
-            if name.endswith("mask")
-        }
-
-    def traced(self) -> dict[str, Any]:
-        """Two drawings."""
-        return self._processed(0, self.batch_size)
-
-    def fresh(self, family: str, batch_size: int | None = None) -> dict[str, Any]:
-        """Other drawings."""
-        first = 100 * (1 + _FAMILIES.index(family))
-        return self._processed(first, batch_size or self.batch_size)
-
-    def _processed(self, first: int, count: int) -> dict[str, Any]:
-        pictures = [drawing(first + number) for number in range(count)]
+    def _processed(self, numbers: Sequence[int]) -> dict[str, Any]:
+        pictures = [drawing(number) for number in numbers]
         return dict(self._processor(images=pictures, return_tensors="pt"))
 
 

@@ -18,9 +18,9 @@ from testing.settings import CaseRequest
 from testing.sizes import size_text
 from testing.versions import versions_of
 
-__all__ = ["GUARD_RERUN", "last_words", "model_line", "result_of", "with_op"]
+__all__ = ["last_words", "model_line", "result_of", "with_op"]
 
-GUARD_RERUN: Final = "guard-rerun"
+_GUARD_RERUN: Final = "guard-rerun"
 _MOST_FRAMES: Final = 40
 
 # How native code says why it ends the process: glog, C++, libc, LLVM.
@@ -57,7 +57,7 @@ def with_op(crash: CaseResult, rerun: CaseResult) -> CaseResult:
         crash,
         op=rerun.op,
         operand=rerun.operand,
-        op_source=GUARD_RERUN,
+        op_source=_GUARD_RERUN,
         source=crash.source or rerun.source,
     )
 

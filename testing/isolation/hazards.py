@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 
-__all__ = ["Snapshot", "native_threads"]
+__all__ = ["Snapshot"]
 
 
 class Snapshot:
@@ -14,7 +14,7 @@ class Snapshot:
 
     def __init__(self) -> None:
         self.threads = {thread.ident: thread for thread in threading.enumerate()}
-        self.native = native_threads()
+        self.native = _native_threads()
         self.runtimes = _initialised_runtimes()
 
     def since(self, before: Snapshot) -> list[str]:
@@ -31,7 +31,7 @@ class Snapshot:
         return runtimes + started
 
 
-def native_threads() -> int:
+def _native_threads() -> int:
     """Number of threads of this process, those without Python state included."""
     try:
         return len(os.listdir("/proc/self/task"))

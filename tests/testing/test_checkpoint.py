@@ -5,16 +5,19 @@ from __future__ import annotations
 import importlib.util
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-pytest.importorskip("transformers")
+transformers = pytest.importorskip("transformers")
 
 from testing import checkpoint  # noqa: E402
 from testing.cases import ExportCase  # noqa: E402
 from testing.checkpoint import CheckpointError  # noqa: E402
+from testing.checkpoint.numbered import NumberedInputs  # noqa: E402
+from testing.checkpoint.pictures import PictureInputs  # noqa: E402
+from testing.checkpoint.sounds import SoundInputs  # noqa: E402
 from testing.execution import execute, runner  # noqa: E402
 from testing.registry import Tolerance  # noqa: E402
 from testing.results import Outcome  # noqa: E402
@@ -48,6 +51,40 @@ def test_fresh_sentences_differ_in_ids_and_padding(minilm: Path) -> None:
             assert (name in inputs.unchanged) == bool((leaf == traced[name]).all()), name
     assert bool(inputs.fresh("truncated")["attention_mask"].all())
     assert inputs.fresh("sentences", 5)["input_ids"].shape == (5, 24)
+
+
+@pytest.mark.parametrize(
+    ("made", "shape", "unchanged"),
+    [
+        (
+            lambda: PictureInputs(transformers.ViTImageProcessor(size={"height": 8, "width": 6})),
+            {"pixel_values": (2, 3, 8, 6)},
+            set(),
+        ),
+        (
+            lambda: SoundInputs(
+                transformers.Wav2Vec2FeatureExtractor(
+                    sampling_rate=8000, return_attention_mask=True
+                )
+            ),
+            {"input_values": (2, 8000), "attention_mask": (2, 8000)},
+            {"attention_mask"},
+        ),
+    ],
+    ids=["pictures", "sounds"],
+)
+def test_every_sample_is_another_and_the_same_each_time(
+    made: Callable[[], NumberedInputs], shape: dict[str, tuple[int, ...]], unchanged: set[str]
+) -> None:
+    inputs = made()
+    assert {name: tuple(leaf.shape) for name, leaf in inputs.traced().items()} == shape
+    assert set(inputs.unchanged) == unchanged
+    sets = [inputs.traced(), *(inputs.fresh(family) for family in inputs.families)]
+    for name in set(shape) - unchanged:
+        samples = [sample.tobytes() for leaves in sets for sample in leaves[name].numpy()]
+        assert len(set(samples)) == 2 * len(sets)
+        assert (inputs.traced()[name] == sets[0][name]).all()
+    assert all(len(leaf) == 5 for leaf in inputs.fresh(inputs.families[0], 5).values())
 
 
 def test_a_directory_that_is_no_checkpoint_is_named(tmp_path: Path) -> None:
