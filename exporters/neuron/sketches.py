@@ -99,7 +99,7 @@ def _lowering(use: OpUse) -> str:
     name = schema.name.partition("::")[2].lstrip("_")
     return _LOWERING.format(
         op=use.op,
-        function=f"{name}_" if keyword.iskeyword(name) else name,
+        function=_allowed(name),
         parameters=", ".join(_parameters(schema)),
         schema=str(schema),
         operands="; ".join(use.operands),
@@ -114,8 +114,13 @@ def _parameters(schema: Any) -> list[str]:
             found.append("*")
         kind = "torch.Tensor" if str(argument.type) == "Tensor" else "Any"
         default = f" = {argument.default_value!r}" if argument.has_default_value() else ""
-        found.append(f"{argument.name}: {kind}{default}")
+        found.append(f"{_allowed(argument.name)}: {kind}{default}")
     return found
+
+
+def _allowed(name: str) -> str:
+    """`name` as Python takes it: an op of ATen has an argument ``from``."""
+    return f"{name}_" if keyword.iskeyword(name) else name
 
 
 def _patch(use: OpUse, module: str, name: str) -> str:

@@ -145,5 +145,12 @@ def test_a_sketch_of_a_lowering_takes_the_arguments_of_the_op() -> None:
         lowering.function(torch.eye(2))
 
 
+def test_a_sketch_is_python_whatever_the_arguments_are_called() -> None:
+    code = sketch(OpUse("aten::uniform", OpStatus.ON_ACTIVATION))
+    assert code is not None
+    ast.parse(code)
+    assert "from_: Any = 0.0" in code
+
+
 def test_what_is_mended_needs_no_sketch() -> None:
     assert sketch(OpUse(UNLOWERED, OpStatus.FOLDED, remedy="fold")) is None
