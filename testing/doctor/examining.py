@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from exporters.base import OpStatus, OpUse
+from exporters.base import OpStatus
+from testing import json_lines
 from testing.checkpoint.source import Source
 from testing.doctor.findings import Findings, use_from
 from testing.doctor.target import TARGET
@@ -48,7 +48,7 @@ class Patient:
 def examine(patient: Patient, runner: Runner) -> Findings:
     """What becomes of every op of a model, also of one that kills its process."""
     found = _examined(patient, runner, "on")
-    if found.obstacle or not (found.patches or found.error):
+    if not found.patches:
         return found
     plain = _examined(patient, runner, "off")
     # What a patch mends is known by what is gone.
@@ -57,7 +57,7 @@ def examine(patient: Patient, runner: Runner) -> Findings:
     mended = tuple(
         replace(use, status=OpStatus.PATCHED, remedy=names)
         for use in plain.marked
-        if names and (use.op, use.source) not in left
+        if (use.op, use.source) not in left
     )
     return replace(found, uses=found.uses + mended)
 
@@ -82,22 +82,13 @@ def _findings(patient: Patient, report: ChildReport, log: Path) -> Findings:
         return _told(report.result)
     if report.stage != "diagnose":
         return Findings(patient.name, obstacle=_how(report))
-    uses = tuple(_logged(log))
+    # What it had seen before it died.
+    uses = tuple(map(use_from, json_lines.rows(log)))
     return Findings(patient.name, uses=uses, error=_how(report), source=model_line(report))
 
 
 def _told(row: Mapping[str, Any]) -> Findings:
     return Findings.from_dict({"obstacle": None, **row})
-
-
-def _logged(log: Path) -> Iterator[OpUse]:
-    """What a child had seen before it died, but for a line that it could not finish."""
-    lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
-    for line in lines:
-        try:
-            yield use_from(json.loads(line))
-        except ValueError:
-            return
 
 
 def _how(report: ChildReport) -> str:

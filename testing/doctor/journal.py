@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from testing import json_lines
 from testing.audit.journal import Key
 from testing.doctor.errors import DoctorError
 from testing.doctor.findings import Findings
@@ -45,26 +46,21 @@ class FindingsJournal:
         row = json.dumps({**self._key, "findings": found.to_dict()})
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with open(self.path, "ab", buffering=0) as stream:
-                # The first end of line closes what a run that was killed may have left.
-                stream.write(f"\n{row}\n".encode("ascii"))
+            json_lines.append(self.path, row.encode("ascii"))
         except OSError as error:
             raise self._unusable(error) from error
 
     def _findings(self) -> Iterator[Findings]:
-        for line in self._lines():
-            row = _row(line)
+        for row in self._rows():
             if row.items() >= self._key.items():
                 try:
                     yield Findings.from_dict(row["findings"])
                 except (KeyError, TypeError, ValueError):
                     continue  # of another release: the class is examined again
 
-    def _lines(self) -> list[bytes]:
+    def _rows(self) -> Iterator[dict[str, Any]]:
         try:
-            return self.path.read_bytes().splitlines()
-        except FileNotFoundError:
-            return []
+            yield from json_lines.rows(self.path)
         except OSError as error:
             raise self._unusable(error) from error
 
@@ -72,11 +68,3 @@ class FindingsJournal:
         return DoctorError(
             f"{self.path} cannot be used ({error.strerror}); name another file with --journal"
         )
-
-
-def _row(line: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(line)
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from exporters import get_backend
 from exporters.base import Backend, Diagnosis, OpUse, Selection
+from testing import json_lines
 from testing.subject import Subject
 
 __all__ = ["TARGET", "main"]
@@ -59,8 +60,7 @@ def _appending(log: Path) -> Callable[[OpUse], None]:
     """Writes each use to a file, where it is left when the process dies."""
 
     def told(use: OpUse) -> None:
-        with log.open("a", encoding="utf-8") as stream:
-            stream.write(json.dumps(dataclasses.asdict(use)) + "\n")
+        json_lines.append(log, json.dumps(dataclasses.asdict(use)).encode("ascii"))
 
     return told
 
