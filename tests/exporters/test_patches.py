@@ -339,6 +339,23 @@ def test_a_missing_target_of_another_model_is_no_warning(monkeypatch: pytest.Mon
             assert applied == ()
 
 
+@pytest.mark.parametrize("requires", ["torch<1", "no-such-package"])
+def test_a_patch_for_another_release_is_left_out_without_a_word(
+    requires: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patch = dataclasses.replace(
+        failing_patch(AssertionError("applied")),
+        targets=(Target("gone:Thing"),),
+        requires=requires,
+    )
+    monkeypatch.setattr(patches, "PATCHES", {patch.name: patch})
+    check_targets([patch])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with trace_patches(nn.Linear(2, 2), {}) as applied:
+            assert applied == ()
+
+
 def test_a_package_that_is_not_installed_is_a_missing_target() -> None:
     patch = dataclasses.replace(PATCHES["yolos"], targets=(Target("no_such_package:Thing"),))
     with pytest.raises(PatchTargetMissingError, match="no_such_package:Thing does not exist"):

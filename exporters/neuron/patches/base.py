@@ -8,7 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from packaging.requirements import Requirement
+
 from exporters.base import ExportError
+from exporters.distributions import version_of
 
 if TYPE_CHECKING:
     import torch
@@ -95,6 +98,8 @@ class TracePatch:
             is empty.
         tolerance: How far, absolutely and relatively, a patched model's outputs on the CPU may be
             from the unpatched one's; 0 where it does the same sums in the same order.
+        requires: What must be installed for it to be of use, such as ``transformers<5`` where a
+            later release does without what it replaces.
     """
 
     name: str
@@ -106,9 +111,21 @@ class TracePatch:
     issue: str = UPSTREAM_ISSUE
     mentions: tuple[str, ...] = ()
     tolerance: float = 0.0
+    requires: str | None = None
+
+    @property
+    def is_of_use(self) -> bool:
+        """Whether what is installed is what the patch `requires`."""
+        if self.requires is None:
+            return True
+        wanted = Requirement(self.requires)
+        found = version_of(wanted.name)
+        return found is not None and wanted.specifier.contains(found, prereleases=True)
 
     def concerns(self, model: nn.Module) -> bool:
-        """Whether `model` or a part of it is of one of the patch's model types."""
+        """Whether it is of use, and `model` or a part of it is of one of its model types."""
+        if not self.is_of_use:
+            return False
         return not self.model_types or any(
             f"transformers.models.{model_type}." in f"{type(module).__module__}."
             for module in model.modules()
@@ -116,8 +133,9 @@ class TracePatch:
         )
 
     def problems(self) -> list[str]:
-        """What is wrong with the targets, one sentence each."""
-        return [problem for target in self.targets if (problem := target.problem())]
+        """What is wrong with the targets, one sentence each; nothing where it is of no use."""
+        targets = self.targets if self.is_of_use else ()
+        return [problem for target in targets if (problem := target.problem())]
 
 
 def set_buffer(module: nn.Module, name: str, value: torch.Tensor) -> None:

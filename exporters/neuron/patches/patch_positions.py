@@ -92,4 +92,5 @@ PATCH_POSITIONS: Final = TracePatch(
     find=find,
     apply=apply,
     mentions=("bucket_coords_h",),
+    requires="transformers<5",
 )

@@ -77,4 +77,5 @@ PROPHETNET: Final = TracePatch(
     find=find,
     apply=apply,
     mentions=("fill_diagonal_",),
+    requires="transformers<5",
 )
