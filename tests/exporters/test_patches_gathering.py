@@ -13,9 +13,13 @@ from transformers.models.idefics2.configuration_idefics2 import Idefics2VisionCo
 
 from exporters.base import Selection
 from exporters.neuron.patches import trace_patches
+from exporters.neuron.patches.patch_positions import PATCH_POSITIONS
 from tests.exporters import patch_models as models
 
 END = 2
+NEEDED = pytest.mark.skipif(
+    not PATCH_POSITIONS.is_of_use, reason=f"the patch is for {PATCH_POSITIONS.requires}"
+)
 
 
 def bart() -> nn.Module:
@@ -66,6 +70,7 @@ def mask_of(*sizes: tuple[int, int], rows: int, columns: int) -> torch.Tensor:
     return mask
 
 
+@NEEDED
 @pytest.mark.parametrize("side", [2, 3, 8, 70])
 @pytest.mark.parametrize("sizes", [((5, 7), (1, 1)), ((3, 2), (5, 7)), ((4, 7), (2, 6))])
 def test_patches_get_the_positions_of_their_image(
@@ -81,6 +86,7 @@ def test_patches_get_the_positions_of_their_image(
     assert torch.equal(found, expected)
 
 
+@NEEDED
 def test_no_shape_depends_on_the_images_own_sizes() -> None:
     module = embeddings(4).to("meta")
     pixels = torch.zeros(2, 3, 20, 28, device="meta")
