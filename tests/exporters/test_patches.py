@@ -36,6 +36,7 @@ PATCHED = {
     "MixtralModel": "experts",
     "ProphetNetModel": "prophetnet",
 }
+PATCHED = {name: patch for name, patch in PATCHED.items() if PATCHES[patch].is_of_use}
 
 
 class Both(nn.Module):
