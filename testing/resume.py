@@ -5,13 +5,19 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Mapping
+import zlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from exporters import get_backend
-from exporters.base import Backend, BackendIncompatibleError, BackendUnavailableError
+from exporters.base import (
+    Backend,
+    BackendIncompatibleError,
+    BackendUnavailableError,
+    Selection,
+)
 from testing import journal
 from testing.cases import ExportCase
 from testing.registry import Entry, Registry
@@ -111,12 +117,21 @@ def _conditions(
     entry = registry.skip_for(case)
     return {
         **settings.conditions,
+        "trace_patches": _chosen(settings.trace_patches, backend.patch_names()),
+        "lowerings": _chosen(settings.lowerings, backend.lowering_names()),
         "skip": _told(entry),
         # Without an entry it is all the same whether what is skipped is run.
         "run_skipped": settings.skips_run if entry else "",
         "exactness": _told(registry.exactness_for(case)),
         "tolerance": f"{tolerance.atol:g} {tolerance.rtol:g} {tolerance.mismatch:g}",
     }
+
+
+def _chosen(given: str, names: Sequence[str]) -> str:
+    """An option with a mark of what it chooses: `on` is more once there is one more."""
+    selection = Selection.parse(given)
+    chosen = ",".join(sorted(name for name in names if name in selection))
+    return f"{given} ({zlib.crc32(chosen.encode()):08x})"
 
 
 def _told(entry: Entry | None) -> str:

@@ -55,8 +55,6 @@ class RunSettings:
     def conditions(self) -> dict[str, str]:
         """The options on which the result of a case depends, whatever the case."""
         return {
-            "trace_patches": self.trace_patches,
-            "lowerings": self.lowerings,
             "lowering_guard": "on" if self.lowering_guard else "off",
             "slow": str(self.slow),
             "case_memory": str(self.case_memory),

@@ -93,6 +93,18 @@ def test_resume_runs_again_under_other_options_versions_and_entries(
     assert ran() == ["CvtModel static", "ViTModel static"]
 
 
+@pytest.mark.parametrize("kind", ["patch_names", "lowering_names"])
+def test_a_patch_or_lowering_that_is_new_is_another_basis(
+    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    host(project, "CvtModel")
+    run(project, "--results", "out", *NEURON)
+    known = getattr(stubs.NeuronStub, kind)
+    monkeypatch.setattr(stubs.NeuronStub, kind, lambda backend: (*known(backend), "of_tomorrow"))
+    resumed(project)
+    assert ran() == ["CvtModel dynamic", "CvtModel static"]
+
+
 def test_a_case_that_was_to_be_tried_again_runs(project: pytest.Pytester) -> None:
     host(project, "CvtModel", "YolosModel")
     run(project, "--results", "out", *NEURON)
