@@ -1,4 +1,4 @@
-"""A project whose runs know doubles of two backends."""
+"""What the tests of `testing` share: they are no workers; a project with doubles of backends."""
 
 from __future__ import annotations
 
@@ -10,13 +10,17 @@ from tests.testing import stubs
 from tests.testing.plugin_runs import ROOT
 
 
+@pytest.fixture(autouse=True)
+def _is_no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """These tests may run in a worker themselves; what they write is not named after it."""
+    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
+
+
 @pytest.fixture
 def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
     """A directory whose runs know two backends, of which ``neuron`` is installed."""
     monkeypatch.setattr(execution, "execute", stubs.execute)
     monkeypatch.delenv("RUN_SLOW", raising=False)
-    # These tests may run in a worker themselves, and its name is not that of the inner run.
-    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
     for name in list(exporters.BACKENDS):
         monkeypatch.delitem(exporters.BACKENDS, name)
     for name, place in stubs.BACKENDS.items():

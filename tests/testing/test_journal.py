@@ -19,12 +19,6 @@ from testing.results import CaseResult, LeafMetrics, Outcome
 CASE = ExportCase("BertModel", "bert", "neuron", runtime="xla")
 
 
-@pytest.fixture(autouse=True)
-def _no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    """These tests may run in a worker themselves, whose name would be in the files' names."""
-    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
-
-
 def result(case_id: str = "a", outcome: Outcome = Outcome.PASSED, **values: Any) -> CaseResult:
     return CaseResult.of(CASE, case_id, outcome, **values)
 
