@@ -80,17 +80,20 @@ def test_stale_entries_are_found_and_pruned_and_the_one_that_dies_stays(
 
 
 @pytest.mark.timeout(1800)
-def test_each_patch_is_needed_and_inert(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("lowerings", "verdict", "status"), [("off", "needed", 0), ("on", "superseded", 1)]
+)
+def test_each_patch_of_upstream_is_inert_and_needed_unless_lowerings_do_as_well(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], lowerings: str, verdict: str, status: int
 ) -> None:
     models = ["Wav2Vec2Model", "YolosModel", "ConvBertModel"]
     chosen = [word for name in models for word in ("--model", name)]
     argv = ["patches", "--audit", "--json", "--repeat", "2", "--audits", str(tmp_path)]
-    assert cli.main([*argv, *chosen]) == 0
+    assert cli.main([*argv, "--lowerings", lowerings, *chosen]) == status
     found = json.loads(capsys.readouterr().out)["models"]
     assert {(row["patch"], row["model_class"], row["verdict"]) for row in found} == {
-        ("weight_norm", "Wav2Vec2Model", "needed"),
-        ("yolos", "YolosModel", "needed"),
-        ("convbert", "ConvBertModel", "needed"),
+        ("weight_norm", "Wav2Vec2Model", verdict),
+        ("yolos", "YolosModel", verdict),
+        ("convbert", "ConvBertModel", verdict),
     }
     assert {row["inspection"]["max_abs"] for row in found} == {0.0}
