@@ -86,7 +86,11 @@ def test_a_worker_that_dies_leaves_the_result_of_its_case(
     assert (died.model_class, died.stage, died.attempt) == ("ViTModel", "start", 1)
     assert "itself died in stage 'start' of this case" in (died.message or "")
     with_a_death.stdout.fnmatch_lines(
-        ["*itself died in stage 'start' *", "run it alone: pytest *ViTModel --slow", "*ViTModel"]
+        [
+            "*itself died in stage 'start' *",
+            "run it alone: pytest *ViTModel --slow",
+            "FAILED *ViTModel*",
+        ]
     )
     suite = ElementTree.parse(project.path / "junit.xml").getroot()[0]
     names = [case.attrib["name"] for case in suite.iter("testcase")]
