@@ -11,7 +11,13 @@ from exporters.base import Backend
 
 __all__ = ["BACKENDS", "get_backend"]
 
-BACKENDS: dict[str, str] = {"neuron": "exporters.neuron:NeuronBackend"}
+BACKENDS: dict[str, str] = {
+    "neuron": "exporters.neuron:NeuronBackend",
+    "dynamo": "exporters.dynamo:DynamoBackend",
+    "onnx": "exporters.onnx:OnnxBackend",
+    "openvino": "exporters.openvino:OpenVinoBackend",
+    "executorch": "exporters.executorch:ExecutorchBackend",
+}
 """Each backend's name and where its class is."""
 
 

@@ -27,6 +27,7 @@ __all__ = [
     "OpStatus",
     "OpUse",
     "PatchFacts",
+    "RuntimeLimitError",
     "Selection",
     "UnsupportedOutputError",
     "Variant",
@@ -63,6 +64,13 @@ class UnsupportedOutputError(ExportError):
 
 class WeightsInlinedError(ExportError):
     """The exported program holds its weights as constants and cannot be given others."""
+
+
+class RuntimeLimitError(ExportError):
+    """The runtime itself cannot run a program that was exported and bound rightly.
+
+    It is no finding about the model, and no pass either: the case is skipped with the cause.
+    """
 
 
 @dataclass(frozen=True)
@@ -111,6 +119,7 @@ class ExportOptions:
         patches: Trace patches that may be applied.
         lowerings: Lowerings that may be applied.
         guard: Whether an op that would kill the process raises instead.
+        optimize: Whether the backend's own optimizer may rewrite the program.
         workdir: Directory for what a compiler writes; the caller removes it.
     """
 
@@ -119,6 +128,7 @@ class ExportOptions:
     patches: Selection = dataclasses.field(default_factory=Selection)
     lowerings: Selection = dataclasses.field(default_factory=Selection)
     guard: bool = True
+    optimize: bool = True
     workdir: Path | None = None
 
 
@@ -290,6 +300,7 @@ class Backend(ABC):
         can_crash: Whether exporting can kill the process, so that cases are isolated.
         chunks_batch: Whether ``dynamic`` means that axis 0 is split into chunks of the traced
             batch, so that it only applies to models whose samples do not mix.
+        decomposes: Whether a multimodal model is exported in components, each a program.
         preload: Modules that a fork server imports before it forks; none may touch a device.
         distributions: Distributions whose versions go into every result.
         diagnosed_on: The runtime in whose environment `diagnose` runs, which needs no device;
@@ -302,6 +313,7 @@ class Backend(ABC):
     runtimes: ClassVar[tuple[str, ...]] = ()
     can_crash: ClassVar[bool] = False
     chunks_batch: ClassVar[bool] = False
+    decomposes: ClassVar[bool] = False
     preload: ClassVar[tuple[str, ...]] = ("torch", "transformers")
     distributions: ClassVar[tuple[str, ...]] = ("torch", "transformers")
     diagnosed_on: ClassVar[str | None] = None
@@ -313,6 +325,17 @@ class Backend(ABC):
         Raises:
             BackendUnavailableError: Nothing that is installed can serve `requested`.
         """
+
+    def require_delegate(self, delegate: str | None) -> None:
+        """Refuse a delegate that cannot be had here.
+
+        Raises:
+            BackendUnavailableError: Its runtime is not installed or not registered.
+        """
+
+    def not_applicable(self, variant: Variant) -> str | None:
+        """Why a variant says nothing of any model on this backend; None where it does."""
+        return None
 
     def patch_names(self) -> tuple[str, ...]:
         """Names of the trace patches that it has, found without importing torch."""
