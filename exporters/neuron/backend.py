@@ -28,7 +28,8 @@ __all__ = ["NeuronBackend"]
 
 _XLA_FLAGS: Final = (
     "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true "
-    "--xla_cpu_parallel_codegen_split_count=1 --xla_cpu_use_fusion_emitters=false"
+    "--xla_cpu_parallel_codegen_split_count=1 --xla_cpu_use_fusion_emitters=false "
+    "--xla_allow_excess_precision=false"
 )
 # What the user has set: a process that runs cases itself sets its own share on top of it.
 _AT_START: Final = dict(os.environ)
@@ -176,6 +177,7 @@ def _trace_neuronx(
     exported = neuronx.trace(model, inputs, options, watch=lambda *held: watcher.of_tracer(*held))
     exported.baked_reads = watcher.seen.baked_reads
     exported.lowerings = watcher.seen.lowerings
+    exported.folds = watcher.seen.folds
     return exported
 
 

@@ -63,6 +63,23 @@ class Folds:
         """The folded tensors for the weights of the trace, by the names of `Folded`."""
         return {folded.name: recipe.value for folded, recipe in self._recipes.items()}
 
+    def require_same(self, weights: Mapping[str, torch.Tensor]) -> None:
+        """See that these weights give what was folded, for a program that holds it as constants.
+
+        Args:
+            weights: Parameters and buffers by name, on the CPU.
+
+        Raises:
+            WeightsInlinedError: They give something else, or it is not known what they give.
+        """
+        found = self.values_for(weights)
+        for folded, recipe in self._recipes.items():
+            if not torch.equal(found[folded.name], recipe.value):
+                raise WeightsInlinedError(
+                    f"the program holds what {recipe.source.call.function} gives for the weights "
+                    "of its trace, and these weights give another value; export it again with them"
+                )
+
     def values_for(self, weights: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
         """The folded tensors for other weights.
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import torch
 
     from exporters.neuron.flat import Binding, Layout, Watch
+    from exporters.neuron.folding import Folds
 
 __all__ = ["INSTALL", "NeuronxModel", "compiler_args", "has_device", "is_installed", "trace"]
 
@@ -129,7 +130,14 @@ def trace(
 
 
 class NeuronxModel(ExportedModel):
-    """A program of ``torch_neuronx.trace``."""
+    """A program of ``torch_neuronx.trace``.
+
+    Attributes:
+        folds: What was folded while tracing, which the program holds as constants; None for
+            nothing.
+    """
+
+    folds: Folds | None = None
 
     def __init__(
         self,
@@ -161,12 +169,19 @@ class NeuronxModel(ExportedModel):
     def with_weights(self, model: torch.nn.Module) -> NeuronxModel:
         """This program with the weights of `model`, which it then has itself too.
 
-        ``torch_neuronx.replace_weights`` works in place.
+        ``torch_neuronx.replace_weights`` works in place, and knows nothing of what was folded.
+
+        Raises:
+            WeightsInlinedError: The weights, or what was folded of them, are constants.
         """
+        from exporters.neuron.origins import named_weights
+
         if self._inline_weights:
             raise WeightsInlinedError(
                 "torch_neuronx.trace puts the weights into the NEFF (inline_weights_to_neff)"
             )
+        if self.folds is not None:
+            self.folds.require_same({n: w.detach() for n, w in named_weights(model).items()})
         # The traced module is a FlatForward, which holds the model as `model`.
         weights = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
         self._toolkit.replace_weights(self._program, weights)

@@ -134,6 +134,8 @@ class Evaluation:
             UnknownValueError: It cannot be computed.
         """
         if isinstance(value, _Weight):
+            if value.name not in self._weights:
+                raise UnknownValueError(f"there is no weight {value.name}")
             return self._weights[value.name]
         if isinstance(value, _Data):
             return lazy.read(value.tensor)

@@ -6,6 +6,7 @@ import copy
 import importlib.util
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -23,7 +24,12 @@ from transformers import (  # noqa: E402
 )
 
 from exporters import get_backend  # noqa: E402
-from exporters.base import BackendUnavailableError, ExportOptions, Selection  # noqa: E402
+from exporters.base import (  # noqa: E402
+    BackendUnavailableError,
+    ExportOptions,
+    Selection,
+    WeightsInlinedError,
+)
 from exporters.neuron import NeuronBackend, UnloweredOpError, lazy, neuronx  # noqa: E402
 from exporters.tree import tensor_leaves  # noqa: E402
 from tests.exporters.torch_neuronx_double import Double  # noqa: E402
@@ -199,6 +205,36 @@ def test_neuronx_folds_with_the_real_weights_while_the_toolkit_traces(double: Do
         eager = tensor_leaves(model(**inputs))
     for leaf, found in zip(eager.values(), computed, strict=True):
         torch.testing.assert_close(found.cpu(), leaf, atol=1e-5, rtol=1e-4)
+
+
+@pytest.fixture
+def separate(double: Double, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Weights stay beside the program."""
+    monkeypatch.setattr(neuronx, "trace", partial(neuronx.trace, inline_weights=False))
+
+
+@pytest.mark.usefixtures("separate")
+def test_neuronx_takes_no_weights_that_would_be_folded_to_something_else() -> None:
+    model, inputs = yolos()
+    options = ExportOptions(runtime="neuronx", patches=UNPATCHED)
+    exported = NeuronBackend().export(model, inputs, options)
+    other = copy.deepcopy(model)
+    with torch.no_grad():
+        other.encoder.layer[0].output.dense.bias.add_(1)  # nothing was folded of it
+    assert_matches(exported.with_weights(other), other, inputs)
+    with torch.no_grad():
+        other.embeddings.position_embeddings.add_(1)
+    with pytest.raises(WeightsInlinedError, match=r"upsample_bicubic2d.* export it again"):
+        exported.with_weights(other)
+
+
+@pytest.mark.usefixtures("separate")
+def test_neuronx_takes_no_weights_of_another_model_for_what_was_folded() -> None:
+    model, inputs = yolos()
+    options = ExportOptions(runtime="neuronx", patches=UNPATCHED)
+    exported = NeuronBackend().export(model, inputs, options)
+    with pytest.raises(WeightsInlinedError, match=r"no weight embeddings\.position_embeddings"):
+        exported.with_weights(torch.nn.Linear(2, 2))
 
 
 def test_a_toolkit_without_placeholders_needs_no_guard(double: Double) -> None:
