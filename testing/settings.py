@@ -19,6 +19,7 @@ class RunSettings:
 
     Attributes:
         backends: Backends to run; empty means all that are installed.
+        model_classes: Model classes to run, by name; empty means all.
         neuron_runtime: ``auto``, ``neuronx`` or ``xla``.
         trace_patches: ``on``, ``off`` or comma-separated names.
         lowerings: ``on``, ``off`` or comma-separated names.
@@ -36,6 +37,7 @@ class RunSettings:
     """
 
     backends: tuple[str, ...] = ()
+    model_classes: tuple[str, ...] = ()
     neuron_runtime: str = "auto"
     trace_patches: str = "on"
     lowerings: str = "on"
@@ -121,7 +123,10 @@ class CaseRequest:
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> CaseRequest:
         """The inverse of `to_dict`."""
-        settings = dict(values["settings"], backends=tuple(values["settings"]["backends"]))
+        settings = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in values["settings"].items()
+        }
         return cls(
             **{
                 **values,

@@ -26,6 +26,10 @@ _OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
         "run this backend only (repeatable); by default all that are installed",
         {"action": "append", "default": [], "metavar": "NAME"},
     ),
+    "--model-class": (
+        "run this model class only, by its whole name (repeatable)",
+        {"action": "append", "default": [], "metavar": "NAME"},
+    ),
     "--neuron-runtime": (
         "what traces and runs for the neuron backend (default: auto)",
         {"choices": ["auto", *get_backend("neuron").runtimes], "default": "auto"},
@@ -114,6 +118,7 @@ def settings_of(config: pytest.Config, results: str) -> RunSettings:
     option = config.getoption
     settings = RunSettings(
         backends=tuple(dict.fromkeys(option("--backend"))),
+        model_classes=tuple(dict.fromkeys(option("--model-class"))),
         neuron_runtime=option("--neuron-runtime"),
         trace_patches=option("--trace-patches"),
         lowerings=option("--lowerings"),

@@ -13,7 +13,17 @@ import pytest
 
 from testing import execution, journal
 from tests.testing import stubs
-from tests.testing.plugin_runs import MODULE, NEURON, PLUGINS, ROOT, host, rows, run, with_skips
+from tests.testing.plugin_runs import (
+    MODULE,
+    NEURON,
+    PLUGINS,
+    ROOT,
+    host,
+    in_subprocess,
+    rows,
+    run,
+    with_skips,
+)
 
 pytest_plugins = ["pytester"]
 
@@ -30,6 +40,17 @@ def test_every_case_is_an_item_of_its_own(project: pytest.Pytester) -> None:
             "*4/8 tests collected (4 deselected)*",
         ]
     )
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["alone", "worker"])
+def test_a_model_class_is_asked_for_by_its_whole_name(
+    project: pytest.Pytester, workers: tuple[str, ...]
+) -> None:
+    host(project, "BertModel", "CvtModel", "ViTModel")
+    asked = ["--model-class", "CvtModel", "--model-class", "ViTModl"]
+    result = in_subprocess(project, *workers, *asked, *NEURON)
+    result.assert_outcomes(passed=2, warnings=1)
+    result.stdout.fnmatch_lines(["*no collected test exports 'ViTModl'; did you mean 'ViTModel'?"])
 
 
 def test_shards_hold_every_case_once_and_a_class_whole(project: pytest.Pytester) -> None:
