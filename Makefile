@@ -52,9 +52,15 @@ test slow coverage: export OMP_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
+# What of tests/models an environment runs; with `export`, one class of each of 60 model types and
+# the generation of 25: all of them would take days.
+MODELS_neuron := --backend neuron
+MODELS_neuron5 := $(MODELS_neuron)
+MODELS_export := @tests/models/export_sweep.args
+
 # With JUDGED_LATER=1 failures do not fail it: `report --against` tells which of them are new.
 models: install
-	$(PY) -m pytest tests/models --slow --backend neuron -n $(WORKERS) $(KEPT) \
+	$(PY) -m pytest tests/models --slow $(MODELS_$(ENV)) -n $(WORKERS) $(KEPT) \
 	  --continue-on-collection-errors $(ARGS) || \
 	  { [ $$? -eq 1 ] && [ -n "$(JUDGED_LATER)" ]; }
 
