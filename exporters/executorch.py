@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Mapping
-from typing import Any
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
 
-from exporters.base import ExportOptions, Variant
+from exporters.base import BackendUnavailableError, ExportOptions, Variant
 from exporters.hf import HfBackend
 
 __all__ = ["ExecutorchBackend"]
+
+_REGISTERED_AS: Final = {"xnnpack": "XnnpackBackend", "mlx": "MLXBackend"}
+_INSTALL: Final = {
+    "xnnpack": "pip install 'export-harness[export]'",
+    "mlx": "pip install 'export-harness[export]' on macOS with Apple silicon",
+}
 
 
 class ExecutorchBackend(HfBackend):
@@ -17,12 +26,12 @@ class ExecutorchBackend(HfBackend):
     name = "executorch"
     test_prefix = "executorch"
     export_format = "executorch"
-    variants = (
-        Variant(dynamic=False, delegate="xnnpack"),
-        Variant(dynamic=True, delegate="xnnpack"),
+    variants = tuple(
+        Variant(dynamic=dynamic, delegate=delegate)
+        for delegate in _REGISTERED_AS
+        for dynamic in (False, True)
     )
     packages = ("torch", "executorch")
-    runtimes = ("xnnpack", "mlx")
     can_crash = True
     distributions = ("torch", "transformers", "executorch", "torchao")
 
@@ -30,6 +39,32 @@ class ExecutorchBackend(HfBackend):
         """1e-3."""
         return 1e-3
 
+    def require_delegate(self, delegate: str | None) -> None:
+        """Refuse a delegate whose runtime the installed ExecuTorch was built without."""
+        if delegate and not _is_built_in(_REGISTERED_AS[delegate]):
+            raise BackendUnavailableError(
+                f"The installed executorch has no runtime of {delegate}.", _INSTALL[delegate]
+            )
+
+    def not_applicable(self, variant: Variant) -> str | None:
+        """Nothing is said of mlx with a static cache."""
+        if variant.delegate == "mlx" and variant.static_cache:
+            return "ExecuTorch's mlx delegate takes no StaticCache"
+        return None
+
     def configured(self, options: ExportOptions) -> Mapping[str, Any]:
         """The delegate."""
         return {"backend": options.runtime or "xnnpack"}
+
+
+@cache
+def _is_built_in(registered_as: str) -> bool:
+    """Whether the runtime's library names a delegate; to ask it would import torch."""
+    package = importlib.util.find_spec("executorch")
+    places = list(package.submodule_search_locations or ()) if package else []
+    libraries = (
+        library
+        for place in places
+        for library in Path(place).glob("extension/pybindings/_portable_lib.*")
+    )
+    return any(registered_as.encode() in library.read_bytes() for library in libraries)

@@ -52,6 +52,11 @@ class ExportCase:
         )
 
     @property
+    def as_variant(self) -> Variant:
+        """The variant of its backend that it is."""
+        return Variant(self.dynamic, self.generate, self.static_cache, self.delegate)
+
+    @property
     def variant(self) -> str:
         """``dynamic`` or ``static``."""
         return "dynamic" if self.dynamic else "static"

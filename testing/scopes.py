@@ -25,15 +25,6 @@ __all__ = [
 
 _GROUPS = ("backend", "runtime", "mode", "cache", "shape", "exactness")
 
-# Backends that are not written yet, and their runtimes; entries for one are valid all the same.
-_TO_COME: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "dynamo": (),
-        "onnx": (),
-        "openvino": (),
-        "executorch": ("xnnpack", "mlx"),
-    }
-)
 _FIXED_FACETS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "mode": ("forward", "generate"),
@@ -238,13 +229,13 @@ def _vocabulary(backends: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
 
 @cache
 def _runtimes(backends: tuple[tuple[str, str], ...]) -> Mapping[str, tuple[str, ...]]:
-    """Each backend and its runtimes and delegates: as it declares them, or as they will be."""
+    """Each backend and its runtimes and delegates, as it declares them."""
     found: dict[str, tuple[str, ...]] = {}
     for name, _ in backends:
         backend = get_backend(name)
         delegates = [v.delegate for v in backend.variants if v.delegate]
         found[name] = tuple(dict.fromkeys([*backend.runtimes, *delegates]))
-    return MappingProxyType({**_TO_COME, **found})
+    return MappingProxyType(found)
 
 
 def _owners(runtime: str) -> frozenset[str]:

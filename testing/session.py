@@ -148,6 +148,9 @@ class Session:
         return result
 
     def _decide(self, planned: Planned) -> CaseResult:
+        fact = get_backend(planned.case.backend).not_applicable(planned.case.as_variant)
+        if fact:
+            return _ended(planned, Outcome.NOT_APPLICABLE, message=fact)
         try:
             planned = self._with_runtime(planned)
         except BackendUnavailableError as error:
@@ -223,8 +226,9 @@ class Session:
         return result or _ended(planned, Outcome.FAILED, stage="export", message=message)
 
     def _with_runtime(self, planned: Planned) -> Planned:
-        runtime = self.settings.runtime_of(get_backend(planned.case.backend))
-        case = dataclasses.replace(planned.case, runtime=runtime)
+        backend = get_backend(planned.case.backend)
+        case = dataclasses.replace(planned.case, runtime=self.settings.runtime_of(backend))
+        backend.require_delegate(case.delegate)
         return dataclasses.replace(planned, case=case)
 
     def _request(self, planned: Planned) -> CaseRequest:

@@ -8,7 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from exporters import BACKENDS, get_backend
-from exporters.base import Backend, BackendIncompatibleError, BackendUnavailableError
+from exporters.base import (
+    Backend,
+    BackendIncompatibleError,
+    BackendUnavailableError,
+    Variant,
+)
 from testing import auto_classes
 from testing.audit.settings import AuditSettings
 from testing.audit.tiny_host import TinyHost
@@ -124,7 +129,7 @@ class Planner:
         for variant in backend.variants:
             case = ExportCase.of(entry.model_class, _type_of(entry), backend, variant)
             case = dataclasses.replace(case, runtime=runtime)
-            if entry.scope.applies_to(case):
+            if entry.scope.applies_to(case) and _can_run(variant, backend):
                 yield case
 
     def _requests(
@@ -184,6 +189,15 @@ def _test_method(host: type, case: ExportCase, backend: Backend) -> TestMethod:
     is_tiny = host is TinyHost
     method = "runTest" if is_tiny else case.test_name(backend.test_prefix)
     return TestMethod(host.__module__, inspect.getfile(host), host.__qualname__, method)
+
+
+def _can_run(variant: Variant, backend: Backend) -> bool:
+    """Whether a variant is one that models are judged by, and its delegate can be had here."""
+    try:
+        backend.require_delegate(variant.delegate)
+    except BackendUnavailableError:
+        return False
+    return backend.not_applicable(variant) is None
 
 
 def _name(case: ExportCase) -> str:

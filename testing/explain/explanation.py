@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from exporters import get_backend
 from testing.cases import ExportCase, cases_of
 from testing.explain.history import Histories, History
 from testing.registry import Entry, Registry
@@ -27,16 +28,25 @@ class VariantAnswer:
         exact: Whether the comparison's figures can fail it.
         entries: All under its scopes, from broad to narrow, by table; also those whose ``when``
             does not hold here.
+        not_applicable: Why the variant says nothing of any model; None where it does.
     """
 
     label: str
     skipped_by: Entry | None
     exact: bool
     entries: tuple[Entry, ...]
+    not_applicable: str | None = None
+
+    @property
+    def runs(self) -> bool:
+        """Whether the case is run at all."""
+        return self.skipped_by is None and self.not_applicable is None
 
     @property
     def verdict(self) -> str:
         """In a word or two."""
+        if self.not_applicable:
+            return "not applicable"
         if self.skipped_by:
             return "skipped"
         return "runs" if self.exact else "runs, figures cannot fail it"
@@ -63,7 +73,8 @@ class Explanation:
             "variants": [
                 {
                     "case": variant.label,
-                    "runs": variant.skipped_by is None,
+                    "runs": variant.runs,
+                    "not_applicable": variant.not_applicable,
                     "exact": variant.exact,
                     "skipped_by": variant.skipped_by and str(variant.skipped_by.scope),
                     "entries": [_key(entry) for entry in variant.entries],
@@ -103,6 +114,7 @@ def _answer(case: ExportCase, registry: Registry) -> VariantAnswer:
         skipped_by=registry.skip_for(case),
         exact=registry.exactness_for(case) is None,
         entries=tuple(_about(case, registry)),
+        not_applicable=get_backend(case.backend).not_applicable(case.as_variant),
     )
 
 

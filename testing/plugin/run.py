@@ -31,8 +31,6 @@ __all__ = ["is_worker", "workers_of"]
 
 _RESULTS_KEY = "export_harness_results"
 _SHARED_KEY = "export_harness_shared"
-# Of backends that are not written yet; what is marked for one is valid all the same.
-_PREFIXES_TO_COME = ("torch", "onnx", "openvino", "executorch")
 _PLACE_KEY = "export_harness_place"
 _PLACES = pytest.StashKey[dict[str, int]]()
 _TEMPORARY = pytest.StashKey["tempfile.TemporaryDirectory[str]"]()
@@ -41,8 +39,7 @@ _TEMPORARY = pytest.StashKey["tempfile.TemporaryDirectory[str]"]()
 def pytest_configure(config: pytest.Config) -> None:
     """Register markers, check the options and open the session of the run."""
     config.addinivalue_line("markers", "slow: runs with --slow or RUN_SLOW=1 only")
-    declared = [get_backend(name).test_prefix for name in BACKENDS]
-    for prefix in dict.fromkeys([*declared, *_PREFIXES_TO_COME]):
+    for prefix in dict.fromkeys(get_backend(name).test_prefix for name in BACKENDS):
         config.addinivalue_line("markers", f"{prefix}_export_test: export with this backend")
     settings = settings_of(config, _results_dir(config))
     try:

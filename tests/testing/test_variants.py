@@ -1,0 +1,104 @@
+"""What a session does with variants: delegates that are not here, and what says nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+import exporters
+from exporters.base import (
+    Backend,
+    BackendUnavailableError,
+    ExportedModel,
+    ExportOptions,
+    Variant,
+)
+from testing import execution, session
+from testing.cases import ExportCase, cases_of
+from testing.results import CaseResult, Outcome
+from testing.session import Planned, Session
+from testing.settings import CaseRequest, RunSettings
+
+HERE = Variant(dynamic=False, delegate="swift")
+ABSENT = Variant(dynamic=False, delegate="distant")
+SAYS_NOTHING = Variant(dynamic=True, delegate="distant")
+
+
+class DelegatesStub(Backend):
+    name = "delegates"
+    test_prefix = "delegates"
+    variants = (HERE, ABSENT, SAYS_NOTHING)
+    distributions = ("pytest",)
+
+    def resolve_runtime(self, requested: str = "auto") -> str | None:
+        return None
+
+    def require_delegate(self, delegate: str | None) -> None:
+        if delegate == "distant":
+            raise BackendUnavailableError("distant is not built in.", "pip install distant")
+
+    def not_applicable(self, variant: Variant) -> str | None:
+        return "distant things do not grow" if variant == SAYS_NOTHING else None
+
+    def tolerance(self, runtime: str | None) -> float:
+        return 1e-3
+
+    def export(
+        self, model: Any, inputs: Mapping[str, Any], options: ExportOptions
+    ) -> ExportedModel:
+        raise NotImplementedError
+
+
+@pytest.fixture
+def ran(monkeypatch: pytest.MonkeyPatch) -> list[ExportCase]:
+    """The cases that were run; each passes."""
+    monkeypatch.setitem(exporters.BACKENDS, "delegates", f"{__name__}:DelegatesStub")
+    cases: list[ExportCase] = []
+
+    def execute(request: CaseRequest) -> CaseResult:
+        cases.append(request.case)
+        return CaseResult.of(request.case, request.case_id, Outcome.PASSED)
+
+    monkeypatch.setattr(execution, "execute", execute)
+    return cases
+
+
+def result_of(variant: Variant) -> CaseResult:
+    case = ExportCase.of("BertModel", "bert", DelegatesStub(), variant)
+    test = session.TestMethod("module", "module.py", "BertExportTest", "test")
+    return Session(RunSettings(slow=True)).result_of(Planned(case, "id", test))
+
+
+def test_a_delegate_that_is_here_runs(ran: list[ExportCase]) -> None:
+    assert result_of(HERE).outcome is Outcome.PASSED
+    assert [case.as_variant for case in ran] == [HERE]
+
+
+def test_one_that_is_not_is_skipped_with_the_command_that_installs_it(
+    ran: list[ExportCase],
+) -> None:
+    result = result_of(ABSENT)
+    assert result.outcome is Outcome.SKIPPED
+    assert result.reason == "distant is not built in. Install it with: pip install distant"
+    assert result.runtime == "distant"
+    assert not ran
+
+
+def test_a_variant_that_says_nothing_of_any_model_is_not_applicable_anywhere(
+    ran: list[ExportCase],
+) -> None:
+    result = result_of(SAYS_NOTHING)
+    assert result.outcome is Outcome.NOT_APPLICABLE
+    assert result.message == "distant things do not grow"
+    assert not ran
+
+
+def test_each_delegate_is_a_case_of_its_own_and_no_runtime(ran: list[ExportCase]) -> None:
+    cases = [case for case in cases_of("BertModel") if case.backend == "delegates"]
+    assert [(case.runtime, case.as_variant) for case in cases] == [
+        (None, HERE),
+        (None, ABSENT),
+        (None, SAYS_NOTHING),
+    ]
