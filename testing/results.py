@@ -12,13 +12,24 @@ from typing import Any, Final
 from testing.cases import ExportCase
 from testing.plain import plain
 
-__all__ = ["CHANGED_FLAG", "COLLECTION", "PROVES_NOTHING", "CaseResult", "LeafMetrics", "Outcome"]
+__all__ = [
+    "CHANGED_FLAG",
+    "COLLECTION",
+    "PROVES_NOTHING",
+    "RUNTIME_LIMIT",
+    "CaseResult",
+    "LeafMetrics",
+    "Outcome",
+]
 
 PROVES_NOTHING: Final = "Proves nothing: "
 """How a message begins the line that says why a pass has nothing to show."""
 
 CHANGED_FLAG: Final = "Note: not as transformers has it: "
 """How a message begins a line on a flag of the model that was changed."""
+
+RUNTIME_LIMIT: Final = "runtime limit: "
+"""How the reason of a skip begins where a runtime could not run what was exported rightly."""
 
 COLLECTION: Final = "collection"
 """What stands in place of the backend in the row of a module that cannot be collected."""
@@ -72,7 +83,11 @@ class LeafMetrics:
 
 @dataclass
 class CaseResult:
-    """One row of ``results.jsonl``; absent values are None. See the README for the columns."""
+    """One row of ``results.jsonl``; absent values are None. See the README for the columns.
+
+    What is exported in components has their results in `components` while it is in memory; in a
+    journal each is a row of its own.
+    """
 
     case_id: str
     model_type: str | None
@@ -106,11 +121,17 @@ class CaseResult:
     peak_rss_mb: float | None = None
     versions: dict[str, str] = field(default_factory=dict)
     conditions: dict[str, str] = field(default_factory=dict)
+    components: list[CaseResult] = field(default_factory=list)
 
     @property
     def is_flaky(self) -> bool:
         """Whether the case died in one try and not in the last."""
         return bool(self.deaths) and self.outcome is not Outcome.CRASHED
+
+    @property
+    def is_runtime_limit(self) -> bool:
+        """Whether a runtime could not run what was exported rightly."""
+        return self.outcome is Outcome.SKIPPED and (self.reason or "").startswith(RUNTIME_LIMIT)
 
     @property
     def total_seconds(self) -> float:
@@ -135,8 +156,15 @@ class CaseResult:
 
     def to_json(self) -> str:
         """One line of JSON; figures that JSON has no number for become strings."""
-        row = plain(dataclasses.asdict(self))
-        return json.dumps(row, ensure_ascii=True, allow_nan=False)
+        return json.dumps(self.to_row(), ensure_ascii=True, allow_nan=False)
+
+    def to_row(self) -> dict[str, Any]:
+        """What JSON carries of it; a row of a journal has no components."""
+        row: dict[str, Any] = plain(dataclasses.asdict(dataclasses.replace(self, components=[])))
+        del row["components"]
+        if self.components:
+            row["components"] = [component.to_row() for component in self.components]
+        return row
 
     @classmethod
     def from_json(cls, line: str) -> CaseResult:
@@ -148,6 +176,11 @@ class CaseResult:
         row = json.loads(line)
         if not isinstance(row, dict) or "case_id" not in row:
             raise ValueError(f"not a result: {line[:80]!r}")
+        return cls.from_row(row)
+
+    @classmethod
+    def from_row(cls, row: dict[str, Any]) -> CaseResult:
+        """The inverse of `to_row`."""
         known = {f.name for f in dataclasses.fields(cls)}
         row = {name: value for name, value in row.items() if name in known}
         row["outcome"] = Outcome(row["outcome"])
@@ -155,6 +188,7 @@ class CaseResult:
             leaf: _metrics_from(values) for leaf, values in row.get("metrics", {}).items()
         }
         row["seconds"] = {stage: float(value) for stage, value in row.get("seconds", {}).items()}
+        row["components"] = [cls.from_row(part) for part in row.get("components", [])]
         return cls(**row)
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from exporters.base import Backend
 from testing.cases import ExportCase
 from testing.registry.entries import Tolerance
 
-__all__ = ["CaseRequest", "RunSettings"]
+__all__ = ["CaseRequest", "RunSettings", "Terms"]
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,30 @@ class RunSettings:
 
 
 @dataclass(frozen=True)
+class Terms:
+    """What ``skips.py`` says of a case or of one of its components.
+
+    Attributes:
+        tolerance: Tolerance of the comparison.
+        exactness_reason: Set where an ``.exactness`` entry applies: figures cannot fail it.
+        optimizer_off: Why the backend's optimizer is off; None where it is on.
+        skip: Scope and reason of the entry by which a component is not run.
+    """
+
+    tolerance: Tolerance
+    exactness_reason: str | None = None
+    optimizer_off: str | None = None
+    skip: tuple[str, str] | None = None
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Terms:
+        """Read what ``dataclasses.asdict`` made of it, also through JSON."""
+        skip = values["skip"]
+        tolerance = Tolerance(**values["tolerance"])
+        return cls(**{**values, "tolerance": tolerance, "skip": skip and tuple(skip)})
+
+
+@dataclass(frozen=True)
 class CaseRequest:
     """Everything that the pipeline needs for one case; it crosses to the child as JSON.
 
@@ -100,6 +125,8 @@ class CaseRequest:
         guard: Whether the lowering guard is on in this attempt.
         seed: Seed of the model's weights and of its inputs.
         workdir: Directory for what a compiler writes; None has the backend make its own.
+        optimizer_off: Why the backend's optimizer is off; None where it is on.
+        components: Terms of single components, where they differ from those of the case.
     """
 
     case: ExportCase
@@ -115,6 +142,13 @@ class CaseRequest:
     guard: bool = True
     seed: int = 0
     workdir: str | None = None
+    optimizer_off: str | None = None
+    components: Mapping[str, Terms] = field(default_factory=dict)
+
+    def terms_of(self, component: str | None) -> Terms:
+        """The terms of the case, or of one of its components."""
+        whole = Terms(self.tolerance, self.exactness_reason, self.optimizer_off)
+        return self.components.get(component or "", whole)
 
     def to_dict(self) -> dict[str, Any]:
         """A form that JSON can carry."""
@@ -123,15 +157,17 @@ class CaseRequest:
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> CaseRequest:
         """The inverse of `to_dict`."""
-        settings = {
+        settings: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value
             for name, value in values["settings"].items()
         }
+        components = values.get("components", {})
         return cls(
             **{
                 **values,
                 "case": ExportCase(**values["case"]),
                 "tolerance": Tolerance(**values["tolerance"]),
                 "settings": RunSettings(**settings),
+                "components": {n: Terms.from_dict(t) for n, t in components.items()},
             }
         )

@@ -18,23 +18,38 @@ class Inputs(Protocol):
     Attributes:
         batch_size: Batch of the traced inputs.
         families: Names of the fresh sets, such as ``noise``, ``unpadded``, ``ramp``.
-        unchanged: Leaves in which no fresh set can differ from the traced one, each with why.
     """
 
     batch_size: int
     families: tuple[str, ...]
-    unchanged: Mapping[str, str]
+
+    @property
+    def unchanged(self) -> Mapping[str, str]:
+        """Leaves in which no fresh set can differ from the traced one, each with why."""
+
+    @property
+    def axes(self) -> Mapping[str, int]:
+        """Named axes besides the batch that may have another size, each with its traced one.
+
+        Such as ``{"length": 16, "decoder_length": 8}``.
+        """
 
     def traced(self) -> dict[str, Any]:
         """Keyword inputs of the trace: real padding in the masks."""
         ...
 
-    def fresh(self, family: str, batch_size: int | None = None) -> dict[str, Any]:
+    def fresh(
+        self,
+        family: str,
+        batch_size: int | None = None,
+        lengths: Mapping[str, int] | None = None,
+    ) -> dict[str, Any]:
         """Keyword inputs that differ from the traced ones in every leaf but `unchanged`.
 
         Args:
             family: One of `families`.
             batch_size: Size of axis 0 of every batched leaf; the traced one by default.
+            lengths: Sizes of some of `axes`; the others keep that of the trace.
         """
         ...
 

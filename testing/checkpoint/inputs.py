@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import torch
-import transformers
 
 from testing.checkpoint.errors import CheckpointError
-from testing.checkpoint.pictures import PictureInputs
-from testing.checkpoint.sentences import LENGTH, SentenceInputs
-from testing.checkpoint.sounds import SoundInputs
+from testing.checkpoint.real import real_inputs
 from testing.checkpoint.source import Source
 from testing.subject import Inputs
 from testing.tiny.builder import sampled_inputs
@@ -20,8 +17,6 @@ from testing.tiny.errors import NoTinyModelError
 
 __all__ = ["CheckpointInputs", "inputs_for"]
 
-_IMAGES: Final = ("pixel_values",)
-_SOUNDS: Final = ("input_values", "input_features")
 _RANDOM: Final = "random"
 
 
@@ -32,15 +27,20 @@ class CheckpointInputs:
         batch_size: Batch of the traced inputs.
         families: Names of the fresh sets, those of the first part.
         unchanged: Leaves that no fresh set changes, each with why.
-        described: Where the leaves come from, ``real sentences; random decoder_input_ids``.
+        axes: Axes that may have another size, of all parts.
+        described: Where the leaves come from, ``real sentences (input_ids); random (…)``, and
+            what else could not be used.
     """
 
-    def __init__(self, parts: Mapping[str, Inputs], names: Sequence[str]) -> None:
+    def __init__(
+        self, parts: Mapping[str, Inputs], names: Sequence[str], unusable: Sequence[str] = ()
+    ) -> None:
         """Put inputs together.
 
         Args:
             parts: Inputs of one batch size, by what they are called.
             names: Arguments of the forward; other leaves are left out.
+            unusable: Why there are no real inputs where there might have been, a clause each.
         """
         self._owners = _owners(parts, names)
         first = next(iter(parts.values()))
@@ -50,17 +50,25 @@ class CheckpointInputs:
             for name, (_, part) in self._owners.items()
             if name in part.unchanged
         }
-        self.described = _described(self._owners)
+        self.axes = _axes(self._owners)
+        self.described = "; ".join([*_described(self._owners), *unusable])
 
     def traced(self) -> dict[str, Any]:
         """Keyword inputs of the trace."""
         return self._joined(lambda part: part.traced())
 
-    def fresh(self, family: str, batch_size: int | None = None) -> dict[str, Any]:
+    def fresh(
+        self,
+        family: str,
+        batch_size: int | None = None,
+        lengths: Mapping[str, int] | None = None,
+    ) -> dict[str, Any]:
         """Other ones; the parts' families stand side by side in their order."""
         place = self.families.index(family)
         return self._joined(
-            lambda part: part.fresh(part.families[place % len(part.families)], batch_size)
+            lambda part: part.fresh(
+                part.families[place % len(part.families)], batch_size, _of_part(part, lengths)
+            )
         )
 
     def _joined(self, leaves_of: Callable[[Inputs], dict[str, Any]]) -> dict[str, Any]:
@@ -75,49 +83,18 @@ def inputs_for(model: torch.nn.Module, source: Source) -> CheckpointInputs:
         CheckpointError: The forward requires an input that nothing makes.
     """
     names = list(inspect.signature(model.forward).parameters)
-    real = dict(_real(model, source, names))
-    given = {name for part in real.values() for name in part.traced()}
-    if real and not _required(model) - given:
-        return CheckpointInputs(real, names)
+    found = real_inputs(model, source, names)
+    given = {name for part in found.parts.values() for name in part.traced()}
+    if found.parts and not _required(model) - given:
+        return CheckpointInputs(found.parts, names, found.unusable)
     try:
         random = sampled_inputs(model)
     except NoTinyModelError as error:
         raise CheckpointError(f"no inputs for {source.name}: {error}") from error
     # What is optional stays away from what is real.
-    wanted = _required(model) | given if real else set(names)
-    return CheckpointInputs({**real, _RANDOM: random}, [n for n in names if n in wanted])
-
-
-def _real(
-    model: torch.nn.Module, source: Source, names: Sequence[str]
-) -> Iterator[tuple[str, Inputs]]:
-    classes: Any = transformers
-    config: Any = model.config
-    if "input_ids" in names and (tokenizer := _part(classes.AutoTokenizer, source)):
-        if tokenizer.pad_token is None:
-            # Decoders have none; what pads is masked.
-            tokenizer.pad_token = tokenizer.eos_token
-        decodes = bool(getattr(config, "is_encoder_decoder", False))
-        places = getattr(config.get_text_config(), "max_position_embeddings", None) or LENGTH
-        sentences = SentenceInputs(tokenizer, min(LENGTH, places), decodes)
-        yield "real sentences", sentences
-    if any(n in names for n in _IMAGES) and (found := _part(classes.AutoImageProcessor, source)):
-        yield "drawn pictures", PictureInputs(found)
-    if any(n in names for n in _SOUNDS) and (found := _part(classes.AutoFeatureExtractor, source)):
-        yield "synthetic sounds", SoundInputs(found)
-
-
-def _part(auto: Any, source: Source) -> Any:
-    """A tokenizer or processor; None where the checkpoint has none."""
-    try:
-        return auto.from_pretrained(
-            source.name,
-            trust_remote_code=source.trust_remote_code,
-            local_files_only=source.is_local,
-        )
-    except (OSError, ValueError, KeyError, TypeError, ImportError):
-        # transformers has no one way to say that there is none; random inputs then say so.
-        return None
+    wanted = _required(model) | given if found.parts else set(names)
+    parts = {**found.parts, _RANDOM: random}
+    return CheckpointInputs(parts, [n for n in names if n in wanted], found.unusable)
 
 
 def _required(model: torch.nn.Module) -> set[str]:
@@ -135,8 +112,21 @@ def _owners(parts: Mapping[str, Inputs], names: Sequence[str]) -> dict[str, tupl
     return owners
 
 
-def _described(owners: Mapping[str, tuple[str, Inputs]]) -> str:
+def _axes(owners: Mapping[str, tuple[str, Inputs]]) -> dict[str, int]:
+    """Axes of all parts, less those that two have under one name and in other sizes."""
+    sizes: dict[str, set[int]] = {}
+    for _, part in owners.values():
+        for name, size in part.axes.items():
+            sizes.setdefault(name, set()).add(size)
+    return {name: found.pop() for name, found in sizes.items() if len(found) == 1}
+
+
+def _of_part(part: Inputs, lengths: Mapping[str, int] | None) -> dict[str, int]:
+    return {name: size for name, size in (lengths or {}).items() if name in part.axes}
+
+
+def _described(owners: Mapping[str, tuple[str, Inputs]]) -> list[str]:
     by_label: dict[str, list[str]] = {}
     for name, (label, _) in owners.items():
         by_label.setdefault(label, []).append(name)
-    return "; ".join(f"{label} ({', '.join(names)})" for label, names in by_label.items())
+    return [f"{label} ({', '.join(names)})" for label, names in by_label.items()]

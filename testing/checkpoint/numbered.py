@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, ClassVar, Final
 
 __all__ = ["NumberedInputs"]
@@ -20,10 +21,12 @@ class NumberedInputs(ABC):
         batch_size: Batch of the traced inputs.
         families: Names of the fresh sets.
         unchanged: Leaves that the processor gives for every sample alike.
+        axes: None: a processor gives samples of one size.
     """
 
     plural: ClassVar[str]
     families: tuple[str, ...]
+    axes: Mapping[str, int] = MappingProxyType({})
 
     def __init__(self, processor: Any, batch_size: int = 2) -> None:
         """Process with `processor`, the checkpoint's own."""
@@ -39,7 +42,12 @@ class NumberedInputs(ABC):
         """The first samples."""
         return self._processed(range(self.batch_size))
 
-    def fresh(self, family: str, batch_size: int | None = None) -> dict[str, Any]:
+    def fresh(
+        self,
+        family: str,
+        batch_size: int | None = None,
+        lengths: Mapping[str, int] | None = None,
+    ) -> dict[str, Any]:
         """Others."""
         first = _APART * (1 + self.families.index(family))
         return self._processed(range(first, first + (batch_size or self.batch_size)))

@@ -39,6 +39,7 @@ class SentenceInputs:
         batch_size: Batch of the traced inputs.
         families: ``sentences`` has other padding than the trace, ``truncated`` has none.
         unchanged: Leaves that the tokenizer gives the same value for every single sentence.
+        axes: The length of a sentence.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class SentenceInputs:
         self._decodes = decodes
         self.batch_size = len(_TRACED)
         self.families = tuple(_FRESH)
+        self.axes: Mapping[str, int] = {"length": length}
         self.unchanged: Mapping[str, str] = {
             name: "one segment is all that a single sentence has"
             for name in self.traced()
@@ -66,16 +68,22 @@ class SentenceInputs:
         """Two sentences, both padded."""
         return self._tokenized(_TRACED)
 
-    def fresh(self, family: str, batch_size: int | None = None) -> dict[str, Any]:
-        """Sentences of a family, repeated up to the batch."""
-        return self._tokenized(tuple(islice(cycle(_FRESH[family]), batch_size or self.batch_size)))
+    def fresh(
+        self,
+        family: str,
+        batch_size: int | None = None,
+        lengths: Mapping[str, int] | None = None,
+    ) -> dict[str, Any]:
+        """Sentences of a family, repeated up to the batch, padded or cut to the length."""
+        sentences = tuple(islice(cycle(_FRESH[family]), batch_size or self.batch_size))
+        return self._tokenized(sentences, (lengths or {}).get("length"))
 
-    def _tokenized(self, sentences: Sequence[str]) -> dict[str, Any]:
+    def _tokenized(self, sentences: Sequence[str], length: int | None = None) -> dict[str, Any]:
         encoded = self._tokenizer(
             list(sentences),
             padding="max_length",
             truncation=True,
-            max_length=self._length,
+            max_length=length or self._length,
             return_tensors="pt",
         )
         if self._decodes:

@@ -55,6 +55,7 @@ class SampledInputs:
         self._example = example
         self._traced = self._traced_leaves()
         self.families = tuple(name for name in FAMILIES if self._has_family(name))
+        self.axes: Mapping[str, int] = {}
         self.unchanged: Mapping[str, str] = {
             path: domain.reason
             for path, domain in self._domains.items()
@@ -89,12 +90,18 @@ class SampledInputs:
             return copy.deepcopy(dict(self._example))
         return {path: leaf.clone() for path, leaf in self._traced.items()}
 
-    def fresh(self, family: str, batch_size: int | None = None) -> dict[str, Any]:
+    def fresh(
+        self,
+        family: str,
+        batch_size: int | None = None,
+        lengths: Mapping[str, int] | None = None,
+    ) -> dict[str, Any]:
         """Keyword inputs that differ from the traced ones in every leaf but `unchanged`.
 
         Args:
             family: One of `families`.
             batch_size: Size of axis 0 of every batched leaf; the traced one by default.
+            lengths: Sizes of some of `axes`; the others keep that of the trace.
 
         Raises:
             ValueError: No such family.

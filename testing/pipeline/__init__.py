@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from testing.pipeline.stages import STAGES, run
+from testing.pipeline.case import run
+from testing.pipeline.clock import STAGES
 
 __all__ = ["STAGES", "run"]

@@ -85,14 +85,20 @@ class CleanInputs:
         self.batch_size = inputs.batch_size
         self.families = tuple(inputs.families)
         self.unchanged: Mapping[str, str] = dict(inputs.unchanged)
+        self.axes: Mapping[str, int] = dict(inputs.axes)
 
     def traced(self) -> dict[str, Any]:
         """Keyword inputs of the trace."""
         return self._clean(self._inputs.traced())
 
-    def fresh(self, family: str, batch_size: int | None = None) -> dict[str, Any]:
-        """Keyword inputs of one family."""
-        return self._clean(self._inputs.fresh(family, batch_size))
+    def fresh(
+        self,
+        family: str,
+        batch_size: int | None = None,
+        lengths: Mapping[str, int] | None = None,
+    ) -> dict[str, Any]:
+        """Keyword inputs of one family, at other sizes where they are given."""
+        return self._clean(self._inputs.fresh(family, batch_size, lengths))
 
     def _clean(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         kept = {

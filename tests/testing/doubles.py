@@ -39,26 +39,35 @@ TOLERANCE = Tolerance(1e-4, 1e-4)
 
 
 class MadeInputs:
-    """Inputs from a function of a seeded generator, the family and the batch size."""
+    """Inputs from a function of a seeded generator, the family, the batch size, and the axes."""
 
     def __init__(
         self,
-        make: Callable[[torch.Generator, str, int], dict[str, Any]],
+        make: Callable[..., dict[str, Any]],
         families: tuple[str, ...] = ("noise", "ramp"),
         batch_size: int = 2,
+        axes: Mapping[str, int] | None = None,
     ) -> None:
         self._make = make
         self.families = families
         self.batch_size = batch_size
         self.unchanged: Mapping[str, str] = {}
+        self.axes: Mapping[str, int] = dict(axes or {})
 
     def traced(self) -> dict[str, Any]:
-        return self._make(torch.Generator().manual_seed(100), "traced", self.batch_size)
+        generator = torch.Generator().manual_seed(100)
+        return self._make(generator, "traced", self.batch_size, **self.axes)
 
-    def fresh(self, family: str, batch_size: int | None = None) -> dict[str, Any]:
+    def fresh(
+        self,
+        family: str,
+        batch_size: int | None = None,
+        lengths: Mapping[str, int] | None = None,
+    ) -> dict[str, Any]:
         seed = 200 + self.families.index(family)
         generator = torch.Generator().manual_seed(seed)
-        return self._make(generator, family, batch_size or self.batch_size)
+        sizes = {**self.axes, **(lengths or {})}
+        return self._make(generator, family, batch_size or self.batch_size, **sizes)
 
 
 def normal(*shape: int) -> Callable[[torch.Generator, str, int], dict[str, Any]]:

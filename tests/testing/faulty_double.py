@@ -52,13 +52,19 @@ class FewInputs:
     batch_size = 2
     families = ("noise",)
     unchanged: Mapping[str, str] = {}
+    axes: Mapping[str, int] = {}
 
     def traced(self) -> dict[str, Any]:
         import torch
 
         return {"x": torch.arange(6.0).reshape(2, 3)}
 
-    def fresh(self, family: str, batch_size: int | None = None) -> dict[str, Any]:
+    def fresh(
+        self,
+        family: str,
+        batch_size: int | None = None,
+        lengths: Mapping[str, int] | None = None,
+    ) -> dict[str, Any]:
         import torch
 
         rows = batch_size or 2

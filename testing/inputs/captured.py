@@ -1,0 +1,71 @@
+"""What a part of a model receives when the whole model runs on its own inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any, Final
+
+import torch
+
+from exporters.tree import tensor_leaves
+from testing.seeds import set_seed
+from testing.subject import Inputs
+
+__all__ = ["CapturedInputs"]
+
+_THE_SAME: Final = "the whole model gives it the same in every set"
+
+
+class CapturedInputs:
+    """The inputs of one part, set for set what the whole model hands to it.
+
+    `Inputs` says what the attributes and methods are. Sets of the whole model that it cannot run
+    raise here what it raises.
+    """
+
+    def __init__(
+        self, inputs: Inputs, capture: Callable[[dict[str, Any]], dict[str, Any]]
+    ) -> None:
+        """Take the whole model's inputs.
+
+        Args:
+            inputs: Inputs of the whole model.
+            capture: Runs the whole model on keyword inputs, and returns those of the part. It
+                runs under the seed of every eager run.
+        """
+        self._inputs = inputs
+        self._capture = capture
+        self.batch_size = inputs.batch_size
+        self.families = tuple(inputs.families)
+        self.axes: Mapping[str, int] = dict(inputs.axes)
+
+    @cached_property
+    def unchanged(self) -> Mapping[str, str]:
+        """Leaves that every fresh set has as the traced one has them."""
+        same = tensor_leaves(self.traced())
+        for family in self.families:
+            fresh = tensor_leaves(self.fresh(family))
+            same = {path: leaf for path, leaf in same.items() if _equal(leaf, fresh.get(path))}
+        return dict.fromkeys(same, _THE_SAME)
+
+    def traced(self) -> dict[str, Any]:
+        """Keyword inputs of the trace."""
+        return self._captured(self._inputs.traced())
+
+    def fresh(
+        self,
+        family: str,
+        batch_size: int | None = None,
+        lengths: Mapping[str, int] | None = None,
+    ) -> dict[str, Any]:
+        """Keyword inputs of one family, at other sizes of the whole model's inputs."""
+        return self._captured(self._inputs.fresh(family, batch_size, lengths))
+
+    def _captured(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        set_seed()
+        return self._capture(inputs)
+
+
+def _equal(leaf: torch.Tensor, other: torch.Tensor | None) -> bool:
+    return other is not None and torch.equal(leaf, other)

@@ -1,0 +1,112 @@
+"""One part through its stages: eager, export, run, compare."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+
+from exporters.base import (
+    Backend,
+    ExportedModel,
+    ExportOptions,
+    Selection,
+    WeightsInlinedError,
+)
+from testing.comparison import worst
+from testing.faults import model_files, readable
+from testing.pipeline.eager import Reference, require_independent_samples, run_eager
+from testing.pipeline.part_run import PartRun
+from testing.pipeline.trials import Kind, Run, Trial, plan
+from testing.pipeline.verdict import judge, judge_trial
+from testing.results import Outcome
+from testing.seeds import SEED, set_seed
+from testing.subject import Subject
+
+__all__ = ["run_stages"]
+
+
+def run_stages(part: PartRun, subject: Subject, backend: Backend) -> None:
+    """Take a part from its prepared subject to the verdict in its result."""
+    dynamic = part.request.case.dynamic
+    part.files |= model_files(subject.model)
+    trials = plan(subject.inputs, dynamic)
+
+    part.clock.begin("eager")
+    reference = run_eager(part, subject, trials)
+    if dynamic and backend.chunks_batch:
+        require_independent_samples(part, subject, reference)
+
+    part.clock.begin("export")
+    part.exported = exported = _export(part, subject, backend)
+    if not exported.runnable:
+        part.end(Outcome.EXPORTED, "Compiled; nothing here can run it.")
+
+    part.clock.begin("run")
+    outputs = _run_exported(part, exported, reference)
+
+    part.clock.begin("compare")
+    _judge(part, subject, reference, outputs, exported)
+
+
+def _export(part: PartRun, subject: Subject, backend: Backend) -> ExportedModel:
+    request, result = part.request, part.result
+    options = ExportOptions(
+        runtime=request.case.runtime or request.case.delegate,
+        dynamic=request.case.dynamic,
+        patches=Selection.parse(request.settings.trace_patches),
+        lowerings=Selection.parse(request.settings.lowerings),
+        guard=request.guard,
+        optimize=part.terms.optimizer_off is None,
+        workdir=Path(request.workdir) if request.workdir else None,
+    )
+    set_seed(SEED)
+    with torch.no_grad():
+        exported = backend.export(subject.model, subject.inputs.traced(), options)
+    result.patches, result.lowerings = list(exported.patches), list(exported.lowerings)
+    result.baked_reads = [readable(str(read)) for read in exported.baked_reads]
+    return exported
+
+
+def _run_exported(
+    part: PartRun, exported: ExportedModel, reference: Reference
+) -> list[tuple[Trial, Run, Run]]:
+    """Run the exported model on every trial that eager ran."""
+    programs = dict.fromkeys(Kind, exported)
+    if reference.twin is not None:
+        try:
+            programs[Kind.WEIGHTS] = exported.with_weights(reference.twin)
+        except WeightsInlinedError as error:
+            reference.runs.pop()
+            told = readable(str(error))
+            reference.notes.append(f"Note: weights are inlined, no others were tried: {told}")
+    return [
+        (trial, eager, part.run(programs[trial.kind], trial)) for trial, eager in reference.runs
+    ]
+
+
+def _judge(
+    part: PartRun,
+    subject: Subject,
+    reference: Reference,
+    outputs: list[tuple[Trial, Run, Run]],
+    exported: ExportedModel,
+) -> None:
+    tolerance = part.terms.tolerance
+    judged = [judge_trial(*output, tolerance, reference.masked) for output in outputs]
+    verdict = judge(
+        judged,
+        noise=reference.noise,
+        reads=exported.baked_reads,
+        unchanged=subject.inputs.unchanged,
+        exactness_reason=part.terms.exactness_reason,
+        notes=[*reference.notes, *_told(part)],
+    )
+    part.result.metrics = worst(one.comparison for one in judged)
+    part.result.outcome = Outcome.PASSED if verdict.passed else Outcome.FAILED
+    part.result.message = verdict.message
+
+
+def _told(part: PartRun) -> list[str]:
+    off = part.terms.optimizer_off
+    return [f"Note: the backend's optimizer is off: {off}."] if off else []
