@@ -158,6 +158,7 @@ class OpStatus(str, Enum):
     LOWERED_BY_US = "lowered by us"
     FOLDED = "folded"
     PATCHED = "patched"
+    GENERAL_BRANCH = "general branch traced"
     ON_ACTIVATION = "falls back on an activation"
     ON_WEIGHT = "falls back on a weight"
     READ = "data-dependent read"
@@ -169,7 +170,13 @@ class OpStatus(str, Enum):
         return self in _MENDED
 
 
-_MENDED = (OpStatus.LOWERED, OpStatus.LOWERED_BY_US, OpStatus.FOLDED, OpStatus.PATCHED)
+_MENDED = (
+    OpStatus.LOWERED,
+    OpStatus.LOWERED_BY_US,
+    OpStatus.FOLDED,
+    OpStatus.PATCHED,
+    OpStatus.GENERAL_BRANCH,
+)
 
 
 @dataclass(frozen=True)
@@ -181,8 +188,8 @@ class OpUse:
         status: What becomes of it.
         kind: What its operands derive from: ``weight``, ``input``, ``weight and input`` or
             ``constant``; None where the op is lowered, which nobody has to know of.
-        remedy: Name of what is done about it: a lowering, ``fold``, ``read`` for the inputs of
-            the trace, or the trace patches that take its place.
+        remedy: Name of what is done about it: a lowering, ``fold``, ``masks``, ``read`` for the
+            inputs of the trace, or the trace patches that take its place.
         operands: What each operand is or derives from, the first time.
         modules: Paths of the modules that ran it.
         module_class: ``package.module:Class`` of the first of them.
@@ -360,7 +367,7 @@ class Backend(ABC):
         model: torch.nn.Module,
         inputs: Mapping[str, Any],
         patches: Selection,
-        told: Callable[[OpUse], None] = lambda use: None,
+        on_use: Callable[[OpUse], None] = lambda use: None,
     ) -> Diagnosis | None:
         """Every op that `model` runs on `inputs`, and what becomes of it; None for no answer.
 
@@ -368,7 +375,7 @@ class Backend(ABC):
             model: Model on the CPU; it is as before on return.
             inputs: Keyword inputs.
             patches: Trace patches that may be applied.
-            told: Told of each op at a line that is not simply lowered, before it runs.
+            on_use: Called with each op at a line that is not simply lowered, before it runs.
         """
         return None
 

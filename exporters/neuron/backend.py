@@ -107,12 +107,12 @@ class NeuronBackend(Backend):
         model: torch.nn.Module,
         inputs: Mapping[str, Any],
         patches: Selection,
-        told: Callable[[OpUse], None] = lambda use: None,
+        on_use: Callable[[OpUse], None] = lambda use: None,
     ) -> Diagnosis:
         """Traces with every lowering and goes on where the guard would refuse."""
         from exporters.neuron.diagnosis import diagnose
 
-        return diagnose(model, inputs, patches, told)
+        return diagnose(model, inputs, patches, on_use)
 
     def sketch(self, use: OpUse) -> str | None:
         """A lowering of its op, or where it reads data a trace patch of its module."""

@@ -24,33 +24,33 @@ from exporters.neuron.frames import model_line, raised_at, running_module
 from exporters.neuron.graph import placeholders_of
 from exporters.neuron.guard import LoweringGuard
 from exporters.neuron.lowerer import UNANSWERED, Lowerer, Op
-from exporters.neuron.lowerings.base import FOLD, READ, Lowering
+from exporters.neuron.lowerings.base import FOLD, MASKS, READ, Lowering
 from exporters.neuron.ops import has_read_result, name_of, overload_of, xla_tensors
 from exporters.neuron.origins import Origin, Origins, named_weights
 from exporters.neuron.patches import trace_patches
 from exporters.neuron.reads import ReadLog
-from exporters.neuron.tape import Call
+from exporters.neuron.tape import Call, OneDraw
 
 __all__ = ["diagnose"]
 
-Told = Callable[[OpUse], None]
+OnUse = Callable[[OpUse], None]
 
 _TO_COPY: Final = "aten::_to_copy"
 _WEIGHT, _INPUT, _CONSTANT = "weight", "input", "constant"
 
 
 def diagnose(
-    model: torch.nn.Module, inputs: Mapping[str, Any], patches: Selection, told: Told
+    model: torch.nn.Module, inputs: Mapping[str, Any], patches: Selection, on_use: OnUse
 ) -> Diagnosis:
     """See `Backend.diagnose`."""
     with trace_patches(model, inputs, patches) as applied, torch.no_grad():
-        notes = _Notes(model, told)
+        notes = _Notes(model, on_use)
         try:
             _run(model, inputs, notes)
         except Exception as error:
             # Whatever the model raises: what it ran until then is known.
-            told_error = f"{type(error).__name__}: {error}"
-            return Diagnosis(notes.uses, applied, told_error, raised_at(error))
+            message = f"{type(error).__name__}: {error}"
+            return Diagnosis(notes.uses, applied, message, raised_at(error))
     return Diagnosis(notes.uses, applied)
 
 
@@ -61,7 +61,7 @@ def _run(model: torch.nn.Module, inputs: Mapping[str, Any], notes: _Notes) -> No
     reads = ReadLog(Origins(model, placeholders, dict(zip(binding.names, given, strict=True))))
     values = {name: weight.detach() for name, weight in weights.items()}
     lowerer = _NotingLowerer(reads, placeholders, values, notes)
-    with _EnduringGuard(model, reads, lowerer):
+    with _ContinuingGuard(model, reads, lowerer):
         torch.func.functional_call(
             model, placeholders, kwargs=binding.restore(given), tie_weights=False
         )
@@ -70,11 +70,11 @@ def _run(model: torch.nn.Module, inputs: Mapping[str, Any], notes: _Notes) -> No
 class _Notes:
     """What becomes of each op of one forward."""
 
-    def __init__(self, model: torch.nn.Module, told: Told) -> None:
+    def __init__(self, model: torch.nn.Module, on_use: OnUse) -> None:
         self.lowered: Counter[str] = Counter()
         self._names = {module: name for name, module in model.named_modules()}
         self._modules = {name or type(model).__name__: m for m, name in self._names.items()}
-        self._told = told
+        self._on_use = on_use
         self._uses: dict[tuple[object, ...], OpUse] = {}
 
     @property
@@ -104,7 +104,7 @@ class _Notes:
             modules=(path,) if path else (),
             module_class=self._class_of(path),
         )
-        self._told(self._uses[key])
+        self._on_use(self._uses[key])
 
     def _class_of(self, path: str | None) -> str | None:
         found = type(self._modules[path]) if path in self._modules else None
@@ -123,6 +123,8 @@ class _NotingLowerer(Lowerer):
     ) -> None:
         super().__init__(Selection(), reads, placeholders, weights, Folds())
         self.notes = notes
+        # What ends a trace may be random; the forward then goes on with one draw of it.
+        self._draw = OneDraw(weights)
 
     def record(self, call: Call, result: Any) -> None:
         """Count the model's own ops; those of a lowering stand for one of these."""
@@ -136,12 +138,12 @@ class _NotingLowerer(Lowerer):
         self.note(use, xla_tensors((args, kwargs)))
         return super().lower(lowering, args, kwargs)
 
-    def endure(self, use: OpUse, func: Any, args: Any, kwargs: Any) -> Any:
+    def in_eager(self, use: OpUse, func: Any, args: Any, kwargs: Any) -> Any:
         """What `func` gives in eager, as data of the graph; `UNANSWERED` where nothing can."""
         operands = xla_tensors((args, kwargs))
         self.note(use, operands)
         op = Op(func, args, kwargs, self._reads.origins_of(operands))
-        _, result = self._on_host(op)
+        _, result = self._computed(op, self._draw)
         if result is UNANSWERED:
             return UNANSWERED
         return self._entered(op, result, lazy.to_device) if op.gives_lazily(result) else result
@@ -161,12 +163,14 @@ class _NotingLowerer(Lowerer):
     def _bake(self, op: Op) -> Any:
         result = super()._bake(op)
         if result is not UNANSWERED:
-            use = OpUse(name_of(op.func), OpStatus.READ, remedy=READ)
+            is_general = result is False and self.is_of_whole_mask(op)
+            status = OpStatus.GENERAL_BRANCH if is_general else OpStatus.READ
+            use = OpUse(name_of(op.func), status, remedy=MASKS if is_general else READ)
             self.note(use, xla_tensors((op.args, op.kwargs)))
         return result
 
 
-class _EnduringGuard(LoweringGuard):
+class _ContinuingGuard(LoweringGuard):
     """Notes what it would refuse, and what raises, and goes on with the value in eager."""
 
     def __init__(self, model: torch.nn.Module, reads: ReadLog, lowerer: _NotingLowerer) -> None:
@@ -183,16 +187,16 @@ class _EnduringGuard(LoweringGuard):
             self._refused = None
             is_read = refusal.op == name_of(func) and has_read_result(func, args, kwargs)
             status = OpStatus.READ if is_read else OpStatus.ON_WEIGHT
-            return self._endured(OpUse(refusal.op, status), refusal, func, args, kwargs)
+            return self._continue(OpUse(refusal.op, status), refusal, func, args, kwargs)
         except Exception as error:
-            told = f"{type(error).__name__}: {error}".partition("\n")[0]
-            use = OpUse(name_of(func), OpStatus.RAISES, message=told)
-            return self._endured(use, error, func, args, kwargs)
+            message = f"{type(error).__name__}: {error}".partition("\n")[0]
+            use = OpUse(name_of(func), OpStatus.RAISES, message=message)
+            return self._continue(use, error, func, args, kwargs)
         finally:
             self._noted.clear()
 
-    def _endured(self, use: OpUse, error: Exception, func: Any, args: Any, kwargs: Any) -> Any:
-        result = self._noting.endure(use, func, args, kwargs)
+    def _continue(self, use: OpUse, error: Exception, func: Any, args: Any, kwargs: Any) -> Any:
+        result = self._noting.in_eager(use, func, args, kwargs)
         if result is UNANSWERED:
             # In eager it raises too, or is not known: then the model ends here.
             raise error

@@ -158,14 +158,14 @@ class Lowerer:
         if result is UNANSWERED:
             return UNANSWERED
         self._reads.note(name_of(op.func), op.origins)
-        if result is True and MASKS in self._selection and self._is_of_whole_mask(op):
+        if result is True and MASKS in self._selection and self.is_of_whole_mask(op):
             self.applied.setdefault(MASKS)
             return False
         if not op.gives_lazily(result):
             return self._given(op, result)
         return self._entered(op, result, lazy.to_device)
 
-    def _is_of_whole_mask(self, op: Op) -> bool:
+    def is_of_whole_mask(self, op: Op) -> bool:
         """Whether the model asks if some inputs' masks mask nothing out.
 
         If they do not, models take a short cut. The way that they take otherwise is right for
@@ -179,9 +179,12 @@ class Lowerer:
         return is_all and all(_MASK in origin.name for origin in op.origins)
 
     def _on_host(self, op: Op) -> tuple[Call, Any]:
+        return self._computed(op, self._evaluation)
+
+    def _computed(self, op: Op, evaluation: Evaluation) -> tuple[Call, Any]:
         call = self._tape.call(op.func, op.args, op.kwargs)
         try:
-            return call, self._evaluation.result(call)
+            return call, evaluation.result(call)
         except UnknownValueError:
             return call, UNANSWERED
 

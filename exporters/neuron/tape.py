@@ -18,7 +18,16 @@ from torch.utils._pytree import TreeSpec, tree_flatten, tree_leaves, tree_unflat
 
 from exporters.neuron import lazy
 
-__all__ = ["Call", "Evaluation", "Result", "Tape", "UnknownValueError", "Value", "run_on_host"]
+__all__ = [
+    "Call",
+    "Evaluation",
+    "OneDraw",
+    "Result",
+    "Tape",
+    "UnknownValueError",
+    "Value",
+    "run_on_host",
+]
 
 
 class UnknownValueError(Exception):
@@ -170,13 +179,28 @@ class Evaluation:
         # The op may write into it, and may be run again for other weights.
         return leaf.clone() if isinstance(leaf, torch.Tensor) else leaf
 
+    def _require_known(self, call: Call) -> None:
+        """See that the op of `call` gives the same each time.
+
+        Raises:
+            UnknownValueError: It draws random numbers.
+        """
+        if torch.Tag.nondeterministic_seeded in getattr(call.function, "tags", ()):
+            raise UnknownValueError(f"{call.function} draws random numbers")
+
     def _run(self, call: Call) -> None:
         if call in self._results:
             return
-        if torch.Tag.nondeterministic_seeded in getattr(call.function, "tags", ()):
-            raise UnknownValueError(f"{call.function} draws random numbers")
+        self._require_known(call)
         args, kwargs = self._arguments(call)
         self._results[call] = run_on_host(call.function, args, kwargs)
+
+
+class OneDraw(Evaluation):
+    """The same, with one draw of what is random: for who needs some value, not that of a run."""
+
+    def _require_known(self, call: Call) -> None:
+        """Every op has a value."""
 
 
 # What torch_xla runs in the place of functions of PyTorch's, which have kernels on the CPU.

@@ -17,7 +17,7 @@ from testing.commands.run_options import add_checkpoint, positive, seconds, shar
 from testing.doctor.errors import DoctorError
 
 if TYPE_CHECKING:
-    from testing.doctor.examining import Patient
+    from testing.doctor.examining import DoctorRequest
     from testing.doctor.findings import Findings
 
 __all__ = ["NAME", "SUMMARY", "add_arguments", "run"]
@@ -57,11 +57,11 @@ def run(options: argparse.Namespace) -> Status:
 
 def _one(options: argparse.Namespace) -> Status:
     from testing.doctor import text
-    from testing.doctor.examining import Patient
+    from testing.doctor.examining import DoctorRequest
 
     source = _checkpoint(options)
     found = _examined(
-        Patient(options.model, options.backend, source, options.sketch, options.time_limit)
+        DoctorRequest(options.model, options.backend, source, options.sketch, options.time_limit)
     )
     if found.obstacle:
         raise DoctorError(f"{options.model} cannot be examined: {found.obstacle}")
@@ -70,16 +70,16 @@ def _one(options: argparse.Namespace) -> Status:
     else:
         columns = shutil.get_terminal_size().columns
         write(text.shown(found, width=columns, color=sys.stdout.isatty()))
-    return Status.FINDINGS if found.is_ill else Status.WELL
+    return Status.FINDINGS if found.fails else Status.WELL
 
 
 def _all(options: argparse.Namespace) -> Status:
     from testing.audit.journal import versions_here
     from testing.doctor import markdown
-    from testing.doctor.all_classes import Request, examine_all
+    from testing.doctor.all_classes import SweepRequest, examine_all
     from testing.doctor.journal import DEFAULT_PATH
 
-    request = Request(
+    request = SweepRequest(
         backend=options.backend,
         shard=options.shard,
         journal=options.journal or DEFAULT_PATH,
@@ -92,17 +92,17 @@ def _all(options: argparse.Namespace) -> Status:
         write_json({"versions": versions_here(), "models": rows})
     else:
         write(markdown.page(found, versions_here()))
-    return Status.FINDINGS if any(one.is_ill for one in found) else Status.WELL
+    return Status.FINDINGS if any(one.fails for one in found) else Status.WELL
 
 
-def _examined(patient: Patient) -> Findings:
+def _examined(request: DoctorRequest) -> Findings:
     from testing.doctor.examining import examine
     from testing.execution.runner import server_of
 
-    backend = get_backend(patient.backend)
+    backend = get_backend(request.backend)
     if backend.diagnosed_on is None:
         raise DoctorError(f"{backend.name} has no diagnosis of ops")
-    return examine(patient, server_of(backend, backend.resolve_runtime(backend.diagnosed_on)))
+    return examine(request, server_of(backend, backend.resolve_runtime(backend.diagnosed_on)))
 
 
 def _checkpoint(options: argparse.Namespace) -> Source | None:

@@ -22,6 +22,7 @@ _DONE = {
     OpStatus.LOWERED_BY_US: "lowering {}",
     OpStatus.FOLDED: "computed from the weights before the program ({})",
     OpStatus.PATCHED: "trace patch {}",
+    OpStatus.GENERAL_BRANCH: "the branch for any mask is in the graph ({})",
     OpStatus.READ: "fixed in the graph as it is for the traced inputs ({})",
 }
 _KNOWN = {

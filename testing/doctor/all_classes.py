@@ -13,20 +13,20 @@ from pathlib import Path
 from testing import auto_classes
 from testing.audit.journal import Key
 from testing.coverage.declared import DEFAULT_TESTS
-from testing.doctor.examining import Patient
+from testing.doctor.examining import DoctorRequest
 from testing.doctor.findings import Findings
 from testing.doctor.journal import DEFAULT_PATH, FindingsJournal
 from testing.parallel import run_all
 from testing.shards import Shard
 
-__all__ = ["Request", "examine_all"]
+__all__ = ["SweepRequest", "examine_all"]
 
-Examine = Callable[[Patient], Findings]
+Examine = Callable[[DoctorRequest], Findings]
 _TIME_LIMIT = 300.0
 
 
 @dataclass(frozen=True)
-class Request:
+class SweepRequest:
     """What is asked.
 
     Attributes:
@@ -44,7 +44,7 @@ class Request:
     time_limit: float = _TIME_LIMIT
 
 
-def examine_all(request: Request, examine: Examine) -> tuple[Findings, ...]:
+def examine_all(request: SweepRequest, examine: Examine) -> tuple[Findings, ...]:
     """The findings on every class that is meant, by name.
 
     Args:
@@ -65,16 +65,16 @@ def examine_all(request: Request, examine: Examine) -> tuple[Findings, ...]:
     for number, (name, found) in enumerate(ran, start=1):
         journal.append(found)
         known[name] = found
-        _tell(number, len(missing), name)
+        _progress(number, len(missing), name)
     return tuple(known[name] for name in names)
 
 
-def _findings(examine: Examine, request: Request, name: str) -> Findings:
-    found = examine(Patient(name, request.backend, time_limit=request.time_limit))
+def _findings(examine: Examine, request: SweepRequest, name: str) -> Findings:
+    found = examine(DoctorRequest(name, request.backend, time_limit=request.time_limit))
     kind = auto_classes.model_type_of(name)
     return replace(found, model=name, model_type=kind or found.model_type)
 
 
-def _tell(number: int, total: int, name: str) -> None:
+def _progress(number: int, total: int, name: str) -> None:
     sys.stderr.write(f"[{number}/{total}] {name}\n")
     sys.stderr.flush()

@@ -16,7 +16,7 @@ from testing.doctor.target import TARGET
 from testing.execution.endings import last_words, model_line
 from testing.isolation import ChildReport, Ending, Task
 
-__all__ = ["Patient", "Runner", "examine"]
+__all__ = ["DoctorRequest", "Runner", "examine"]
 
 
 class Runner(Protocol):
@@ -27,7 +27,7 @@ class Runner(Protocol):
 
 
 @dataclass(frozen=True)
-class Patient:
+class DoctorRequest:
     """What is examined and how.
 
     Attributes:
@@ -45,12 +45,12 @@ class Patient:
     time_limit: float = 1000.0
 
 
-def examine(patient: Patient, runner: Runner) -> Findings:
+def examine(request: DoctorRequest, runner: Runner) -> Findings:
     """What becomes of every op of a model, also of one that kills its process."""
-    found = _examined(patient, runner, "on")
+    found = _examined(request, runner, "on")
     if not found.patches:
         return found
-    plain = _examined(patient, runner, "off")
+    plain = _examined(request, runner, "off")
     # What a patch mends is known by what is gone.
     left = {(use.op, use.source) for use in found.uses}
     names = ", ".join(found.patches)
@@ -62,32 +62,32 @@ def examine(patient: Patient, runner: Runner) -> Findings:
     return replace(found, uses=found.uses + mended)
 
 
-def _examined(patient: Patient, runner: Runner, patches: str) -> Findings:
+def _examined(request: DoctorRequest, runner: Runner, patches: str) -> Findings:
     with tempfile.TemporaryDirectory(prefix="doctor-") as directory:
         log = Path(directory) / "uses.jsonl"
         payload = {
-            "backend": patient.backend,
-            "model_class": patient.name,
-            "checkpoint": patient.checkpoint.to_dict() if patient.checkpoint else None,
+            "backend": request.backend,
+            "model_class": request.name,
+            "checkpoint": request.checkpoint.to_dict() if request.checkpoint else None,
             "patches": patches,
             "log": str(log),
-            "sketch": patient.sketch,
+            "sketch": request.sketch,
         }
-        report = runner.run(Task(TARGET, payload, patient.time_limit))
-        return _findings(patient, report, log)
+        report = runner.run(Task(TARGET, payload, request.time_limit))
+        return _findings(request, report, log)
 
 
-def _findings(patient: Patient, report: ChildReport, log: Path) -> Findings:
+def _findings(request: DoctorRequest, report: ChildReport, log: Path) -> Findings:
     if report.ending is Ending.RESULT:
-        return _told(report.result)
+        return _reported(report.result)
     if report.stage != "diagnose":
-        return Findings(patient.name, obstacle=_how(report))
+        return Findings(request.name, obstacle=_how(report))
     # What it had seen before it died.
     uses = tuple(map(use_from, json_lines.rows(log)))
-    return Findings(patient.name, uses=uses, error=_how(report), source=model_line(report))
+    return Findings(request.name, uses=uses, error=_how(report), source=model_line(report))
 
 
-def _told(row: Mapping[str, Any]) -> Findings:
+def _reported(row: Mapping[str, Any]) -> Findings:
     return Findings.from_dict({"obstacle": None, **row})
 
 

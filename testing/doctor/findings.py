@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from exporters.base import OpStatus, OpUse
+from testing.doctor.advice import advice
 
 __all__ = ["Findings", "use_from"]
 
@@ -37,7 +38,7 @@ class Findings:
     sketches: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def is_ill(self) -> bool:
+    def fails(self) -> bool:
         """Whether its trace ends before its forward does."""
         return self.error is not None or any(use.is_fatal for use in self.uses)
 
@@ -53,9 +54,8 @@ class Findings:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON carries it."""
-        rows = [{**dataclasses.asdict(use), "status": use.status.value} for use in self.uses]
-        fatal = [{**row, "fatal": use.is_fatal} for row, use in zip(rows, self.uses, strict=True)]
-        return {**dataclasses.asdict(self), "uses": fatal, "ill": self.is_ill}
+        uses = [_row(use) for use in self.uses]
+        return {**dataclasses.asdict(self), "uses": uses, "fails": self.fails}
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> Findings:
@@ -69,6 +69,11 @@ def use_from(row: Mapping[str, Any]) -> OpUse:
     """A use from its fields as JSON has them; others are passed over."""
     known = {f.name: _tuple(row[f.name]) for f in dataclasses.fields(OpUse)}
     return OpUse(**{**known, "status": OpStatus(row["status"])})
+
+
+def _row(use: OpUse) -> dict[str, Any]:
+    known = {**dataclasses.asdict(use), "status": use.status.value}
+    return {**known, "fatal": use.is_fatal, "advice": advice(use)}
 
 
 def _tuple(value: Any) -> Any:

@@ -1,16 +1,15 @@
-"""Findings on disk: one JSON object a line, appended as they come, so that a run can go on."""
+"""Findings on disk."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from testing import json_lines
 from testing.audit.journal import Key
-from testing.doctor.errors import DoctorError
+from testing.doctor.errors import FindingsFileError
 from testing.doctor.findings import Findings
+from testing.keyed_journal import KeyedJournal
 
 __all__ = ["DEFAULT_PATH", "FindingsJournal"]
 
@@ -22,49 +21,21 @@ class FindingsJournal:
 
     def __init__(self, path: Path, key: Key, backend: str) -> None:
         """Name the file; it need not be there."""
-        self.path = path
-        self._key = {
-            "versions": dict(key.versions),
-            "sources": key.sources,
-            "backend": backend,
-        }
+        self._journal = KeyedJournal(path, {**asdict(key), "backend": backend}, FindingsFileError)
 
     def read(self) -> dict[str, Findings]:
-        """The last findings on each class; lines that are none are passed over.
+        """The last findings on each class.
 
         Raises:
-            DoctorError: The file cannot be read.
+            FindingsFileError: The file cannot be read.
         """
-        return {found.model: found for found in self._findings()}
+        found = self._journal.read(lambda row: Findings.from_dict(row["findings"]))
+        return {one.model: one for one in found}
 
     def append(self, found: Findings) -> None:
         """Write one line; it is in the file on return.
 
         Raises:
-            DoctorError: It cannot be written.
+            FindingsFileError: It cannot be written.
         """
-        row = json.dumps({**self._key, "findings": found.to_dict()})
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            json_lines.append(self.path, row.encode("ascii"))
-        except OSError as error:
-            raise self._unusable(error) from error
-
-    def _findings(self) -> Iterator[Findings]:
-        for row in self._rows():
-            if row.items() >= self._key.items():
-                try:
-                    yield Findings.from_dict(row["findings"])
-                except (KeyError, TypeError, ValueError):
-                    continue  # of another release: the class is examined again
-
-    def _rows(self) -> Iterator[dict[str, Any]]:
-        try:
-            yield from json_lines.rows(self.path)
-        except OSError as error:
-            raise self._unusable(error) from error
-
-    def _unusable(self, error: OSError) -> DoctorError:
-        return DoctorError(
-            f"{self.path} cannot be used ({error.strerror}); name another file with --journal"
-        )
+        self._journal.append({"findings": found.to_dict()})

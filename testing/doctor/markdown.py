@@ -23,15 +23,15 @@ def page(found: Sequence[Findings], versions: Mapping[str, str]) -> str:
         found: What was found of each class.
         versions: What was installed.
     """
-    told = ", ".join(f"{name} {version}" for name, version in versions.items())
+    installed = ", ".join(f"{name} {version}" for name, version in versions.items())
     examined = [one for one in found if not one.obstacle]
-    ill = [one for one in examined if one.is_ill]
+    failing = [one for one in examined if one.fails]
     blocks = [
-        f"# Lowering\n\nMade by `export-harness doctor --all`: {told}.",
-        f"{len(examined)} model classes were examined: {len(examined) - len(ill)} trace, "
-        f"{len(ill)} do not, {len(found) - len(examined)} could not be examined.",
+        f"# Lowering\n\nMade by `export-harness doctor --all`: {installed}.",
+        f"{len(examined)} model classes were examined: {len(examined) - len(failing)} trace, "
+        f"{len(failing)} do not, {len(found) - len(examined)} could not be examined.",
         f"## Ops\n\n{_legend()}\n\n{piped(list(_rows(examined)), _TEXTS)}",
-        *_section("Classes that do not trace", map(_illness, ill)),
+        *_section("Classes that do not trace", map(_failure, failing)),
         *_section("Not examined", (_item(one, one.obstacle) for one in found if one.obstacle)),
     ]
     return "\n\n".join(block.strip() for block in blocks) + "\n"
@@ -79,10 +79,10 @@ def _section(heading: str, lines: Iterable[str]) -> Iterator[str]:
         yield f"## {heading} ({len(found)})\n\n" + "\n".join(found)
 
 
-def _illness(one: Findings) -> str:
+def _failure(one: Findings) -> str:
     fatal = dict.fromkeys(f"{u.op} at {u.source}" for u in one.uses if u.is_fatal)
-    told = [*fatal, *([f"{one.error} ({one.source})"] if one.error else [])]
-    return _item(one, "; ".join(told))
+    causes = [*fatal, *([f"{one.error} ({one.source})"] if one.error else [])]
+    return _item(one, "; ".join(causes))
 
 
 def _item(one: Findings, why: str | None) -> str:

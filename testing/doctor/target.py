@@ -59,10 +59,10 @@ def _subject(payload: Mapping[str, Any]) -> Subject:
 def _appending(log: Path) -> Callable[[OpUse], None]:
     """Writes each use to a file, where it is left when the process dies."""
 
-    def told(use: OpUse) -> None:
+    def append(use: OpUse) -> None:
         json_lines.append(log, json.dumps(dataclasses.asdict(use)).encode("ascii"))
 
-    return told
+    return append
 
 
 def _row(

@@ -1,4 +1,4 @@
-"""Findings as a person reads them: a table on a terminal, plain text elsewhere."""
+"""Findings as a person reads them: a table where it is wide enough, else a block for each op."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from exporters.base import OpStatus, OpUse
 from testing.doctor.advice import advice
@@ -17,7 +18,10 @@ from testing.faults import readable
 __all__ = ["shown"]
 
 _COLUMNS = ("op", "count", "status", "operand", "where", "what to do")
-_NARROWEST = 120
+_TABLE_WIDTH = 150
+"""Columns from which on no name in the table is cut in two."""
+_LABELS = ("operand", "where", "to do")
+_INDENT = "    "
 _OPERANDS = 2
 _LONGEST = 120
 _STYLES = {
@@ -38,10 +42,11 @@ def shown(found: Findings, *, width: int = 100, color: bool = False) -> str:
     """
     blocks = [headline(found)]
     if found.marked:
-        blocks.append(_table(found, max(width, _NARROWEST), color))
+        laid_out = _table if width >= _TABLE_WIDTH else _list
+        blocks.append(laid_out(found, width, color))
     if found.lowered:
         listed = ", ".join(f"{op.removeprefix('aten::')} {n}" for op, n in found.lowered.items())
-        blocks.append(f"lowered by XLA: {listed}\n")
+        blocks.append(_wrapped(f"lowered by XLA: {listed}", width) + "\n")
     blocks += [f"To start from, for {op}:\n\n{code}" for op, code in found.sketches.items()]
     return "\n".join(blocks)
 
@@ -57,7 +62,7 @@ def _headlines(found: Findings) -> Iterator[str]:
         return
     fatal = sum(use.count for use in found.uses if use.is_fatal)
     patches = f", with trace patch {', '.join(found.patches)}" if found.patches else ""
-    if not found.is_ill:
+    if not found.fails:
         yield f"{found.model}: the trace goes through{patches}"
     elif fatal:
         yield f"{found.model}: {fatal} calls of ops that end the trace{patches}"
@@ -69,11 +74,43 @@ def _headlines(found: Findings) -> Iterator[str]:
 
 def _table(found: Findings, width: int, color: bool) -> str:
     table = Table(box=None, pad_edge=False)
+    longest = max(len(use.source or "") for use in found.marked)
     for column in _COLUMNS:
         is_name = column in ("op", "count")
-        table.add_column(column, no_wrap=is_name, overflow="fold", header_style="bold")
+        least = longest if column == "where" else None
+        table.add_column(
+            column, no_wrap=is_name, overflow="fold", min_width=least, header_style="bold"
+        )
     for use in found.marked:
         table.add_row(*_row(use), style=_STYLES.get(use.status))
+    return _rendered(table, width, color)
+
+
+def _list(found: Findings, width: int, color: bool) -> str:
+    """One line that says what becomes of an op, and what is known of it below."""
+    listed = Text()
+    for use in found.marked:
+        op, count, status, *details = _row(use)
+        listed.append(f"{op}  {count}x  {status}\n", style=_STYLES.get(use.status) or "bold")
+        for label, detail in zip(_LABELS, details, strict=True):
+            line = f"{_INDENT}{label}: {', '.join(detail.splitlines())}"
+            listed.append(_wrapped(line, width) + "\n" if detail else "")
+    listed.rstrip()
+    return _rendered(listed, width, color)
+
+
+def _wrapped(line: str, width: int) -> str:
+    """Lines of no more than `width` columns where words are no longer: names stay whole."""
+    return textwrap.fill(
+        line,
+        width,
+        subsequent_indent=_INDENT * 2,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _rendered(what: Table | Text, width: int, color: bool) -> str:
     stream = io.StringIO()
     Console(
         file=stream,
@@ -83,7 +120,7 @@ def _table(found: Findings, width: int, color: bool) -> str:
         highlight=False,
         markup=False,
         emoji=False,
-    ).print(table)
+    ).print(what, soft_wrap=isinstance(what, Text))
     return "".join(f"{line.rstrip()}\n" for line in stream.getvalue().splitlines())
 
 

@@ -154,3 +154,44 @@ def test_a_sketch_is_python_whatever_the_arguments_are_called() -> None:
 
 def test_what_is_mended_needs_no_sketch() -> None:
     assert sketch(OpUse(UNLOWERED, OpStatus.FOLDED, remedy="fold")) is None
+
+
+class Drawing(nn.Module):
+    """Draws from what its weights say, and goes on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rates = nn.Parameter(torch.full((4, 4), 3.0))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        drawn = torch.poisson(self.rates)
+        return torch.special.bessel_j0(x @ drawn)
+
+
+def test_what_is_random_and_of_weights_does_not_end_the_diagnosis() -> None:
+    found = diagnose(Drawing(), {"x": torch.ones(2, 4)}, Selection(), lambda use: None)
+    assert found.error is None
+    (poisson,) = uses(found, "aten::poisson").values()
+    assert (poisson.status, poisson.is_fatal) == (OpStatus.ON_WEIGHT, True)
+    # Behind it, on what was drawn.
+    assert UNLOWERED in {use.op for use in found.uses}
+
+
+class Branching(nn.Module):
+    """Asks whether a mask, or another input, is all true."""
+
+    def forward(self, x: torch.Tensor, attention_mask: torch.Tensor, is_short: Any) -> Any:
+        if not attention_mask.bool().all():
+            x = x * attention_mask[..., None]
+        return x if is_short.all() else x + 1
+
+
+@pytest.mark.parametrize("last", [0, 1], ids=["padded", "unpadded"])
+def test_a_question_about_the_whole_mask_is_told_from_one_about_another_input(last: int) -> None:
+    mask = torch.tensor([[1, 1, last]])
+    inputs = {"x": torch.ones(1, 3, 4), "attention_mask": mask, "is_short": torch.tensor([True])}
+    found = diagnose(Branching(), inputs, Selection(), lambda use: None)
+    by_input = {use.operands[0].rpartition(" ")[2]: use for use in found.uses if use.remedy}
+    of_mask, of_other = by_input["attention_mask"], by_input["is_short"]
+    assert (of_mask.status, of_mask.remedy) == (OpStatus.GENERAL_BRANCH, "masks")
+    assert (of_other.status, of_other.remedy) == (OpStatus.READ, "read")

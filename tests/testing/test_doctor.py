@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,9 @@ from exporters.base import OpStatus, OpUse
 from testing import cli
 from testing.checkpoint import Source
 from testing.doctor import all_classes, markdown, text
-from testing.doctor.all_classes import Request, examine_all
-from testing.doctor.examining import Patient, examine
+from testing.doctor.advice import advice
+from testing.doctor.all_classes import SweepRequest, examine_all
+from testing.doctor.examining import DoctorRequest, examine
 from testing.doctor.findings import Findings
 from testing.execution import runner
 from testing.isolation import ChildReport, Ending, Frame, Task
@@ -34,7 +36,7 @@ FOLDED = OpUse(
 )
 LOWERED = OpUse("aten::mm", OpStatus.LOWERED, count=5)
 READ = OpUse("aten::_local_scalar_dense", OpStatus.READ, kind="input", source="modeling_a.py:3")
-PATIENT = Patient("BertModel", "neuron")
+BERT = DoctorRequest("BertModel", "neuron")
 
 Respond = Callable[[Task], ChildReport]
 
@@ -92,6 +94,44 @@ def test_the_table_names_op_parameter_line_and_what_to_do() -> None:
     assert "\x1b" not in shown
 
 
+@pytest.mark.parametrize("width", [80, 120, 149])
+def test_on_a_narrow_terminal_each_op_has_a_block_in_which_no_name_is_cut(width: int) -> None:
+    long = replace(WEIGHTED, modules=("vision_tower.encoder.layers.11.self_attention.projection",))
+    shown = text.shown(Findings("A", "a", (long, READ, LOWERED)), width=width)
+    assert all(len(line) <= width for line in shown.splitlines())
+    for name in (*long.modules, "modeling_deformable_detr.py:88", "value_proj.bias"):
+        assert name in shown
+    start, end = shown.index("aten::grid_sampler_2d  16x"), shown.index("aten::_local_scalar")
+    block = shown[start:end]
+    assert all(f"\n    {label}: " in block for label in ("operand", "where", "to do"))
+
+
+@pytest.mark.parametrize("width", [150, 200])
+def test_in_the_table_no_op_and_no_line_of_code_is_cut(width: int) -> None:
+    source = "modeling_conditional_deformable_detr.py:1234"
+    shown = text.shown(
+        Findings("A", "a", (replace(WEIGHTED, source=source), READ, LOWERED)), width=width
+    )
+    assert all(len(line) <= width for line in shown.splitlines())
+    rows = [line for line in shown.splitlines() if source in line]
+    assert len(rows) == 1
+    assert rows[0].startswith("aten::grid_sampler_2d")
+
+
+def test_json_says_what_to_do_as_the_table_does() -> None:
+    rows = Findings("A", "a", (WEIGHTED, FOLDED, LOWERED)).to_dict()["uses"]
+    assert [row["fatal"] for row in rows] == [True, False, False]
+    assert [row["advice"] for row in rows] == list(map(advice, (WEIGHTED, FOLDED, LOWERED)))
+    assert rows[0]["advice"]
+
+
+def test_the_branch_for_any_mask_is_not_told_as_fixed() -> None:
+    branch = OpUse("aten::x", OpStatus.GENERAL_BRANCH, kind="input", remedy="masks")
+    assert "any mask" in advice(branch)
+    assert "fixed" not in advice(branch)
+    assert not branch.is_fatal
+
+
 def test_every_trouble_is_told_and_not_only_the_first() -> None:
     second = OpUse("aten::histc", OpStatus.RAISES, kind="input", message="ValueError: no")
     shown = text.shown(Findings("A", "a", (WEIGHTED, second)))
@@ -109,8 +149,8 @@ def test_a_process_that_dies_leaves_what_it_had_seen(tmp_path: Path) -> None:
             Ending.SIGNALED, signal="SIGABRT", stage="diagnose", stack=stack, stderr=stderr
         )
 
-    found = examine(PATIENT, FakeRunner(dying))
-    assert found.is_ill
+    found = examine(BERT, FakeRunner(dying))
+    assert found.fails
     assert found.uses == (WEIGHTED,)
     assert found.source == "modeling_aria.py:415"
     assert found.error is not None
@@ -124,23 +164,23 @@ def test_what_only_the_unpatched_model_runs_is_patched() -> None:
             return reported(uses=(READ, LOWERED), patches=("yolos",))
         return reported(uses=(WEIGHTED, READ, LOWERED))
 
-    found = examine(PATIENT, FakeRunner(respond))
+    found = examine(BERT, FakeRunner(respond))
     assert {(use.op, use.status, use.remedy) for use in found.marked} == {
         (READ.op, OpStatus.READ, None),
         (WEIGHTED.op, OpStatus.PATCHED, "yolos"),
     }
-    assert not found.is_ill
+    assert not found.fails
 
 
 def test_a_model_without_patches_is_run_once() -> None:
     fake = FakeRunner(lambda task: reported(uses=(LOWERED,)))
-    examine(PATIENT, fake)
+    examine(BERT, fake)
     assert len(fake.tasks) == 1
 
 
 def test_a_model_that_cannot_be_built_is_told_with_why() -> None:
     report = ChildReport(Ending.TIMEOUT, stage="build")
-    found = examine(PATIENT, FakeRunner(lambda task: report))
+    found = examine(BERT, FakeRunner(lambda task: report))
     assert found.obstacle is not None
     assert "killed at its limit" in found.obstacle
 
@@ -171,12 +211,12 @@ def _two_classes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("_two_classes")
 def test_an_interrupted_sweep_goes_on(tmp_path: Path) -> None:
-    request = Request("neuron", journal=tmp_path / "findings.jsonl", workers=1)
+    request = SweepRequest("neuron", journal=tmp_path / "findings.jsonl", workers=1)
 
-    def interrupted(patient: Patient) -> Findings:
-        if patient.name == "CvtModel":
+    def interrupted(request: DoctorRequest) -> Findings:
+        if request.name == "CvtModel":
             raise KeyboardInterrupt
-        return Findings(patient.name, uses=(WEIGHTED,))
+        return Findings(request.name, uses=(WEIGHTED,))
 
     with pytest.raises(KeyboardInterrupt):
         examine_all(request, interrupted)
@@ -184,9 +224,9 @@ def test_an_interrupted_sweep_goes_on(tmp_path: Path) -> None:
         stream.write(b'{"torn": ')
     asked: list[str] = []
 
-    def examined(patient: Patient) -> Findings:
-        asked.append(patient.name)
-        return Findings(patient.name)
+    def examined(request: DoctorRequest) -> Findings:
+        asked.append(request.name)
+        return Findings(request.name)
 
     found = examine_all(request, examined)
     assert asked == ["CvtModel"]
@@ -202,8 +242,8 @@ def test_shards_share_the_classes_out(tmp_path: Path) -> None:
     names = []
     for index in (1, 2, 3):
         journal = tmp_path / f"{index}.jsonl"
-        request = Request("neuron", Shard(index, 3), journal, workers=1)
-        names += [one.model for one in examine_all(request, lambda p: Findings(p.name))]
+        request = SweepRequest("neuron", Shard(index, 3), journal, workers=1)
+        names += [one.model for one in examine_all(request, lambda one: Findings(one.name))]
     assert sorted(names) == ["BertModel", "CvtModel"]
 
 
@@ -233,7 +273,7 @@ def test_a_directory_without_a_checkpoint_is_wrong_use(
 def test_a_checkpoint_goes_to_the_child_as_its_fields() -> None:
     fake = FakeRunner(lambda task: reported())
     source = Source("/some/where", "BertModel")
-    examine(Patient("/some/where", "neuron", source), fake)
+    examine(DoctorRequest("/some/where", "neuron", source), fake)
     assert Source(**fake.tasks[0].payload["checkpoint"]) == source
 
 
