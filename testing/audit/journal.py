@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from exporters import BACKENDS, get_backend
-from testing import json_lines
 from testing.audit.errors import AuditFileError
+from testing.keyed_journal import KeyedJournal
 from testing.results import CaseResult
 from testing.settings import CaseRequest
 from testing.versions import digest_of_sources, versions_of
@@ -58,15 +58,17 @@ class AttemptJournal:
     def __init__(self, path: Path, key: Key) -> None:
         """Name the file; it need not be there."""
         self.path = path
-        self._key = {"versions": dict(key.versions), "sources": key.sources}
+        self._journal = KeyedJournal(path, asdict(key), AuditFileError)
 
     def read(self) -> dict[str, CaseResult]:
-        """The last result of each request, by `digest_of`; torn lines are passed over.
+        """The last result of each request, by `digest_of`.
 
         Raises:
             AuditFileError: The file cannot be read.
         """
-        return dict(self._results())
+        return dict(
+            self._journal.read(lambda row: (row["request"], CaseResult.from_json(row["result"])))
+        )
 
     def append(self, request: CaseRequest, result: CaseResult) -> None:
         """Write one line; it is in the file on return.
@@ -74,26 +76,7 @@ class AttemptJournal:
         Raises:
             AuditFileError: It cannot be written.
         """
-        row = {**self._key, "request": digest_of(request), "result": result.to_json()}
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            json_lines.append(self.path, json.dumps(row).encode("ascii"))
-        except OSError as error:
-            raise AuditFileError(self.path, error) from error
-
-    def _results(self) -> Iterator[tuple[str, CaseResult]]:
-        for row in self._rows():
-            if row.items() >= self._key.items():
-                try:
-                    yield row["request"], CaseResult.from_json(row["result"])
-                except (KeyError, TypeError, ValueError):
-                    continue  # of another release: the case is run again
-
-    def _rows(self) -> Iterator[dict[str, Any]]:
-        try:
-            yield from json_lines.rows(self.path)
-        except OSError as error:
-            raise AuditFileError(self.path, error) from error
+        self._journal.append({"request": digest_of(request), "result": result.to_json()})
 
 
 def digest_of(request: CaseRequest) -> str:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from testing import json_lines
 from testing.coverage.errors import VerdictJournalError
 from testing.coverage.verdict import Kind, Verdict
+from testing.keyed_journal import KeyedJournal
 from testing.versions import digest_of_sources, versions_of
 
 __all__ = ["Key", "VerdictJournal", "default_path"]
@@ -40,16 +39,13 @@ class Key:
         return cls(versions, digest_of_sources(_EXAMINED))
 
 
-_COLUMNS = frozenset(field.name for of in (Key, Verdict) for field in dataclasses.fields(of))
-
-
 class VerdictJournal:
     """A file of verdicts, of which those under one key are read."""
 
     def __init__(self, path: Path, key: Key) -> None:
         """Name the file; it need not be there."""
         self.path = path
-        self.key = key
+        self._journal = KeyedJournal(path, dataclasses.asdict(key), VerdictJournalError)
 
     def read(self) -> dict[str, Verdict]:
         """The last verdict on each class under the key; what is no verdict is passed over.
@@ -57,7 +53,7 @@ class VerdictJournal:
         Raises:
             VerdictJournalError: The file cannot be read.
         """
-        return {verdict.model_class: verdict for verdict in self._verdicts()}
+        return {verdict.model_class: verdict for verdict in self._journal.read(_verdict)}
 
     def append(self, verdict: Verdict) -> None:
         """Write one line; it is in the file on return.
@@ -65,21 +61,7 @@ class VerdictJournal:
         Raises:
             VerdictJournalError: It cannot be written.
         """
-        row = dataclasses.asdict(self.key) | dataclasses.asdict(verdict)
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            json_lines.append(self.path, json.dumps(row).encode("ascii"))
-        except OSError as error:
-            raise VerdictJournalError(self.path, error) from error
-
-    def _verdicts(self) -> Iterator[Verdict]:
-        try:
-            for row in json_lines.rows(self.path):
-                # One of another release has other columns.
-                if row.keys() == _COLUMNS and self.key == Key(row["versions"], row["sources"]):
-                    yield _verdict(row)
-        except OSError as error:
-            raise VerdictJournalError(self.path, error) from error
+        self._journal.append(dataclasses.asdict(verdict))
 
 
 def default_path(versions: Mapping[str, str]) -> Path:
