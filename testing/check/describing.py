@@ -25,7 +25,7 @@ def describe(payload: Mapping[str, str], report: Callable[[str], None]) -> dict[
         "model_class": type(model).__name__,
         "model_type": config.model_type,
         "dtype": str(dtypes[0]).removeprefix("torch.") if dtypes else "float32",
-        "weights_mb": round(sum(w.numel() * w.element_size() for w in weights) / 2**20, 1),
+        "weights_mb": round(sum(w.numel() * w.element_size() for w in weights) / 2**20, 3),
         "inputs": getattr(inputs, "described", "unknown"),
     }
 

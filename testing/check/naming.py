@@ -31,4 +31,6 @@ def environment_of(source: Source, directory: str) -> Mapping[str, str]:
         "TMPDIR": directory,
         # A tokenizer's threads would not survive the fork.
         "TOKENIZERS_PARALLELISM": "false",
+        # Nor would the thread that watches over bars, which weights in several files would show.
+        "HF_HUB_DISABLE_PROGRESS_BARS": "1",
     }

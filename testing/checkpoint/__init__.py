@@ -1,7 +1,9 @@
 """Subjects from checkpoints: their weights, and real inputs through what they bring along.
 
-`source` says where one is and refuses what is none, without torch; `loading` loads it;
-`sentences`, `pictures` and `sounds` (both `numbered`) are real inputs; `inputs` chooses.
+`source` says where one is and refuses what is none, and `weight_files` what is not whole, both
+without torch; `loading` loads it.
+`sentences`, `pictures` and `sounds` (both `numbered`) are what `real` makes by what a checkpoint
+brings along; `inputs` puts them together with random ones.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from testing.checkpoint.errors import CheckpointError
+from testing.checkpoint.weight_files import require_whole
 
 __all__ = ["DTYPES", "Source"]
 
@@ -18,12 +19,6 @@ DTYPES: Final = ("auto", "float32", "float16", "bfloat16")
 """Dtypes that weights can be loaded in; ``auto`` is that of the file."""
 
 _HUB_ID: Final = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
-_WEIGHTS: Final = (
-    "model.safetensors",
-    "model.safetensors.index.json",
-    "pytorch_model.bin",
-    "pytorch_model.bin.index.json",
-)
 
 
 @dataclass(frozen=True)
@@ -66,9 +61,12 @@ class Source:
 
     def _require_files(self) -> None:
         config = self._config()
-        if not any((Path(self.name) / file).is_file() for file in _WEIGHTS):
-            raise CheckpointError(f"{self._is_none()}: it has none of {', '.join(_WEIGHTS)}")
-        named = config.get("architectures") or ()
+        require_whole(Path(self.name))
+        named = config.get("architectures") or []
+        if not isinstance(named, list) or not all(isinstance(name, str) for name in named):
+            raise CheckpointError(
+                f"{self.name}: architectures in its config.json is no list of names"
+            )
         if not (self.model_class or named or config.get("model_type")):
             raise CheckpointError(
                 f"{self.name}: its config.json has neither architectures nor a model_type; name "
