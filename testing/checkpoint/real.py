@@ -82,7 +82,9 @@ def _sentences(tokenizer: Any, model: torch.nn.Module) -> Inputs:
     decodes = bool(getattr(config, "is_encoder_decoder", False))
     length = min(LENGTH, _places(model), tokenizer.model_max_length)
     sentences = SentenceInputs(tokenizer, length, decodes)
-    largest, known = int(sentences.traced()["input_ids"].max()), _vocabulary(model)
+    sets = [sentences.traced(), *map(sentences.fresh, sentences.families)]
+    largest = max(int(leaves["input_ids"].max()) for leaves in sets)
+    known = _vocabulary(model)
     if known is not None and largest >= known:
         raise ValueError(f"the tokenizer gives the id {largest}, and the model has {known}")
     return sentences

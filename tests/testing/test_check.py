@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import shutil
+import struct
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -100,7 +102,10 @@ def test_a_load_that_dies_is_told() -> None:
         ({"config.json": "{"}, "is no checkpoint: config.json"),
         ({"config.json": "[]"}, "holds no JSON object"),
         ({"config.json": '{"model_type": "bert"}'}, "it has none of model.safetensors"),
-        ({"config.json": "{}", "model.safetensors": ""}, "neither architectures nor a model_type"),
+        (
+            {"config.json": "{}", "pytorch_model.bin": "x"},
+            "neither architectures nor a model_type",
+        ),
     ],
 )
 def test_a_directory_that_is_no_checkpoint_is_refused_before_anything_starts(
@@ -112,6 +117,67 @@ def test_a_directory_that_is_no_checkpoint_is_refused_before_anything_starts(
     error = capsys.readouterr().err
     assert told in error
     assert str(tmp_path) in error
+
+
+CONFIG = '{"model_type": "bert", "architectures": ["BertModel"]}'
+INDEX = "model.safetensors.index.json"
+
+
+def safetensors(header: Any, data: bytes = b"") -> bytes:
+    """A file as https://huggingface.co/docs/safetensors lays it out."""
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+WHOLE = safetensors({"w": {"dtype": "U8", "shape": [3], "data_offsets": [0, 3]}}, b"abc")
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        ({"model.safetensors": WHOLE[:-1]}, f"cut off: it has {len(WHOLE) - 1} of {len(WHOLE)}"),
+        ({"model.safetensors": WHOLE[:20]}, "cut off: it has 20 of"),
+        ({"model.safetensors": WHOLE[:5]}, "cut off: it has 5 of"),
+        ({"model.safetensors": b""}, "cut off: it has 0 of 8"),
+        ({"pytorch_model.bin": b""}, "cut off: it has 0 of 1"),
+        ({"model.safetensors": b"version https://git-lfs.github.com/spec/v1"}, "git lfs pull"),
+        ({"model.safetensors": safetensors([1])}, "is no safetensors file"),
+        ({"model.safetensors": safetensors({"w": {}})}, "is no safetensors file"),
+        ({INDEX: b'{"weight_map": {"w": "1.safetensors"}}'}, "weights are missing: "),
+        ({INDEX: b'{"weight_map": ["w"]}'}, "names no files of weights"),
+        ({INDEX: b"{"}, "names no files of weights"),
+        (
+            {INDEX: b'{"weight_map": {"w": "1.safetensors"}}', "1.safetensors": WHOLE[:-2]},
+            "1.safetensors is cut off",
+        ),
+    ],
+)
+def test_weights_that_are_not_whole_are_refused_before_anything_starts(
+    files: dict[str, bytes], told: str, tmp_path: Path
+) -> None:
+    (tmp_path / "config.json").write_text(CONFIG)
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(CheckpointError, match=re.escape(told)) as error:
+        Source(str(tmp_path)).require()
+    assert str(tmp_path) in str(error.value)
+
+
+@pytest.mark.parametrize("names", [("model.safetensors",), (INDEX, "a.safetensors")])
+def test_weights_that_are_whole_pass(names: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(CONFIG)
+    for name in names:
+        is_index = name == INDEX
+        content = b'{"weight_map": {"w": "a.safetensors"}}' if is_index else WHOLE
+        (tmp_path / name).write_bytes(content)
+    Source(str(tmp_path)).require()
+
+
+def test_architectures_that_are_no_list_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"architectures": "BertModel"}')
+    (tmp_path / "model.safetensors").write_bytes(WHOLE)
+    with pytest.raises(CheckpointError, match="architectures in its config.json is no list"):
+        Source(str(tmp_path)).require()
 
 
 @pytest.mark.parametrize("name", ["/no/such/directory", "a/b/c", "./x"])

@@ -7,6 +7,8 @@ import json
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from string import ascii_lowercase
+from typing import Any
 
 import pytest
 
@@ -98,6 +100,82 @@ def test_weights_that_are_missing_are_named(minilm: Path, tmp_path: Path) -> Non
     config.write_text(json.dumps({**json.loads(config.read_text()), "num_hidden_layers": 7}))
     with pytest.raises(CheckpointError, match=r"lacks weights of BertModel: .*layer\.6\."):
         checkpoint.load(tmp_path / "copy", "BertModel")
+
+
+def small(directory: Path, **values: Any) -> Path:
+    """A BERT with one layer and a tokenizer of letters."""
+    given = {"vocab_size": 99, "max_position_embeddings": 40, **values}
+    config = transformers.BertConfig(
+        hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8, **given
+    )
+    transformers.BertModel(config).save_pretrained(directory)
+    save_tokenizer(directory)
+    return directory
+
+
+def save_tokenizer(directory: Path) -> None:
+    letters = [f"{sign}{letter}" for sign in ("", "##") for letter in ascii_lowercase]
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters]
+    (directory / "vocab.txt").write_text("\n".join(words))
+    tokenizer = transformers.BertTokenizerFast(vocab_file=str(directory / "vocab.txt"))
+    tokenizer.save_pretrained(directory)
+
+
+def test_a_tokenizer_that_fits_gives_sentences(tmp_path: Path) -> None:
+    inputs = checkpoint.load(small(tmp_path)).inputs
+    assert inputs.described.startswith("real sentences (")
+    assert "no real" not in inputs.described
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"vocab_size": 20}, ", and the model has 20"),
+        # A letter that only the fresh sentences have.
+        ({"vocab_size": 55}, "the tokenizer gives the id 55, and the model has 55"),
+        ({"max_position_embeddings": 1}, "no real sentences: "),
+    ],
+)
+def test_a_tokenizer_that_does_not_fit_the_model_is_told_and_not_used(
+    values: dict[str, int], told: str, tmp_path: Path
+) -> None:
+    inputs = checkpoint.load(small(tmp_path, **values)).inputs
+    assert inputs.described.startswith("random (")
+    assert told in inputs.described
+
+
+@pytest.mark.parametrize("content", ['{"broken', "{}", "[]"])
+def test_a_broken_tokenizer_is_told_with_what_began_it(content: str, tmp_path: Path) -> None:
+    (small(tmp_path) / "tokenizer.json").write_text(content)
+    (tmp_path / "vocab.txt").unlink()
+    described = checkpoint.load(tmp_path).inputs.described
+    assert described.startswith("random (")
+    # What tokenizers says, which transformers covers by an ImportError of protobuf.
+    assert "no real sentences: " in described
+    assert "protobuf" not in described
+
+
+def test_a_checkpoint_without_a_tokenizer_says_so_without_an_error(tmp_path: Path) -> None:
+    for path in small(tmp_path).glob("*tok*"):
+        path.unlink()
+    (tmp_path / "vocab.txt").unlink()
+    told = checkpoint.load(tmp_path).inputs.described
+    assert told.endswith("no real sentences: nothing of the checkpoint makes any")
+
+
+def test_sentences_are_no_longer_than_a_model_that_counts_from_behind_its_padding_takes(
+    tmp_path: Path,
+) -> None:
+    config = transformers.RobertaConfig(
+        vocab_size=99, hidden_size=8, num_hidden_layers=1, num_attention_heads=1,
+        intermediate_size=8, max_position_embeddings=14, pad_token_id=0,
+    )  # fmt: skip
+    transformers.RobertaModel(config).save_pretrained(tmp_path)
+    save_tokenizer(tmp_path)
+    subject = checkpoint.load(tmp_path)
+    ids = subject.inputs.fresh("truncated")
+    assert ids["input_ids"].shape == (2, 13)
+    subject.model(**ids)
 
 
 @pytest.fixture(scope="module")
