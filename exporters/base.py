@@ -9,12 +9,13 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
 if TYPE_CHECKING:
     import torch
 
 __all__ = [
+    "IN_PLACE_ALIGNMENT",
     "Backend",
     "BackendIncompatibleError",
     "BackendUnavailableError",
@@ -33,6 +34,10 @@ __all__ = [
     "Variant",
     "WeightsInlinedError",
 ]
+
+
+IN_PLACE_ALIGNMENT: Final = 64
+"""Bytes at whose multiples memory begins that runtimes on the CPU, as XLA's, use as it is."""
 
 
 class ExportError(Exception):
@@ -242,12 +247,15 @@ class ExportedModel(ABC):
         lowerings: Names of the lowerings that were applied.
         baked_reads: Values read from inputs while tracing.
         runnable: False where the program can be compiled but not run (no device).
+        notes: What else a reader of the result must know, such as inputs that the program does
+            not take.
     """
 
     patches: tuple[str, ...] = ()
     lowerings: tuple[str, ...] = ()
     baked_reads: tuple[BakedRead, ...] = ()
     runnable: bool = True
+    notes: tuple[str, ...] = ()
 
     @abstractmethod
     def __call__(self, inputs: Mapping[str, Any]) -> Any:

@@ -15,6 +15,8 @@ from torch_xla.core.xla_builder import create_placeholder_tensor
 from torch_xla.core.xla_model import get_stablehlo_bytecode
 from torch_xla.utils.dlpack import from_dlpack
 
+from exporters.base import IN_PLACE_ALIGNMENT
+
 __all__ = [
     "compile_graph",
     "device",
@@ -39,8 +41,6 @@ _C: Any = vars(torch_xla)["_XLAC"]
 _TRANSFERS: Final = "TransferFromDeviceTime"
 _LARGE: Final = 2**20
 """Bytes from which on a tensor is worth sharing."""
-_ALIGNMENT: Final = 64
-"""Of memory that XLA's CPU client takes as it is."""
 
 
 def device() -> torch.device:
@@ -73,7 +73,8 @@ def share(tensor: torch.Tensor) -> torch.Tensor:
 
     It must not change as long as the result is used. Weights of gigabytes have no room for two.
     """
-    if tensor.nbytes < _LARGE or tensor.data_ptr() % _ALIGNMENT or not tensor.is_contiguous():
+    is_aligned = tensor.data_ptr() % IN_PLACE_ALIGNMENT == 0
+    if tensor.nbytes < _LARGE or not is_aligned or not tensor.is_contiguous():
         return to_device(tensor)
     if torch_xla.device().index != 0 or os.environ.get("PJRT_DEVICE") != "CPU":
         return to_device(tensor)

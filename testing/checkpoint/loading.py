@@ -8,6 +8,7 @@ from typing import Any, Final
 import torch
 import transformers
 
+from exporters.base import IN_PLACE_ALIGNMENT
 from testing.checkpoint.errors import CheckpointError
 from testing.checkpoint.inputs import inputs_for
 from testing.checkpoint.source import Source
@@ -17,7 +18,6 @@ from testing.subject import Subject
 __all__ = ["load_subject"]
 
 _TOLD: Final = 5
-_ALIGNMENT: Final = 64
 # What transformers raises for a checkpoint that it cannot make sense of; RuntimeError for weights
 # of other shapes.
 _REFUSALS: Final = (OSError, ValueError, KeyError, RuntimeError, ImportError)
@@ -37,7 +37,7 @@ def _configuration(source: Source) -> Any:
     try:
         return transformers.AutoConfig.from_pretrained(source.name, **_options(source))
     except _REFUSALS as error:
-        raise CheckpointError(_told(source, error)) from error
+        raise CheckpointError(_message(source, error)) from error
 
 
 def _class_of(source: Source, config: Any) -> Any:
@@ -66,7 +66,7 @@ def _model(source: Source, loaded: Any) -> torch.nn.Module:
             source.name, dtype=source.dtype, output_loading_info=True, **_options(source)
         )
     except _REFUSALS as error:
-        raise CheckpointError(_told(source, error, loaded)) from error
+        raise CheckpointError(_message(source, error, loaded)) from error
     name = type(model).__name__
     _require_none(loading["missing_keys"], f"{source.name} lacks weights of {name}")
     if not source.model_class:
@@ -86,7 +86,7 @@ def _align(model: torch.nn.Module) -> None:
     moved, the file is mapped no more.
     """
     weights = {id(w): w for w in (*model.parameters(), *model.buffers())}.values()
-    if all(weight.data_ptr() % _ALIGNMENT == 0 for weight in weights):
+    if all(weight.data_ptr() % IN_PLACE_ALIGNMENT == 0 for weight in weights):
         return
     for weight in weights:
         old, weight.data = weight.data, weight.data.clone()
@@ -101,14 +101,14 @@ def _options(source: Source) -> Mapping[str, Any]:
     }
 
 
-def _require_none(keys: Iterable[str], told: str, hint: str = "") -> None:
+def _require_none(keys: Iterable[str], what: str, hint: str = "") -> None:
     names = sorted(keys)
     if names:
         more = f" and {len(names) - _TOLD} more" if len(names) > _TOLD else ""
-        raise CheckpointError(f"{told}: {', '.join(names[:_TOLD])}{more}{hint}")
+        raise CheckpointError(f"{what}: {', '.join(names[:_TOLD])}{more}{hint}")
 
 
-def _told(source: Source, error: BaseException, loaded: Any = None) -> str:
+def _message(source: Source, error: BaseException, loaded: Any = None) -> str:
     name = source.model_class or getattr(loaded, "__name__", None)
     text = " ".join(str(error).split())
     if "trust_remote_code" in text:

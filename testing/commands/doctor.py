@@ -117,6 +117,9 @@ def _checkpoint(options: argparse.Namespace) -> Source | None:
         return None
     if is_name:
         raise DoctorError(f"{unknown_class(name)}; there is no directory {name} either")
+    for known in auto_classes.known_classes():
+        if known.lower() == name.lower() and not os.path.isdir(name):
+            raise DoctorError(f"there is no directory {name}; the class is called {known}")
     source = Source(name, options.model_class, options.trust_remote_code, options.dtype)
     source.require()
     return source

@@ -253,6 +253,7 @@ def test_shards_share_the_classes_out(tmp_path: Path) -> None:
         ([], "or --all"),
         (["BertModel", "--all"], "or --all"),
         (["BertModle"], "nearest: "),
+        (["bertmodel"], "the class is called BertModel"),
         (["./nowhere"], "there is no directory"),
     ],
 )
