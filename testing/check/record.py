@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,7 +61,7 @@ class Check:
             "checkpoint": self.checkpoint,
             **dataclasses.asdict(self.description),
             "well": self.is_well,
-            "before": json.loads(self.before.to_json()),
-            "after": json.loads(self.after.to_json()),
+            "before": self.before.to_row(),
+            "after": self.after.to_row(),
             "patched": dataclasses.asdict(self.inspection),
         }

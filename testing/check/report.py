@@ -67,7 +67,8 @@ def _leaves(found: Check) -> Iterator[tuple[str, ...]]:
 def _facts(found: Check) -> Iterator[str]:
     after, what = found.after, found.description
     yield f"inputs: {what.inputs}"
-    yield f"weights: {what.weights_mb:g} MiB, {what.dtype}; peak {after.peak_rss_mb:g} MiB"
+    peak = "" if after.peak_rss_mb is None else f"; peak {_mebibytes(after.peak_rss_mb)}"
+    yield f"weights: {_mebibytes(what.weights_mb)}, {what.dtype}{peak}"
     yield f"patches: {', '.join(after.patches) or 'none'}"
     yield f"lowerings: {', '.join(after.lowerings) or 'none'}"
     if after.baked_reads:
@@ -82,3 +83,7 @@ def _facts(found: Check) -> Iterator[str]:
     yield from (f"patches change: {text}" for text in found.inspection.differences)
     versions = ", ".join(f"{name} {version}" for name, version in after.versions.items())
     yield f"versions: {versions}"
+
+
+def _mebibytes(value: float) -> str:
+    return f"{round(value, 1 if value >= 1 else 3):g} MiB"

@@ -9,6 +9,8 @@ import sys
 from enum import IntEnum
 from typing import Any, Protocol
 
+from testing.plain import plain
+
 __all__ = ["Command", "Status", "UsageError", "add_json", "write", "write_json"]
 
 
@@ -58,9 +60,9 @@ def write(text: str) -> None:
 
 
 def write_json(value: Any) -> None:
-    """A JSON object on standard output."""
+    """A JSON object on standard output; figures that JSON has no number for become strings."""
     is_ascii = codecs.lookup(_encoding()).name != "utf-8"
-    write(json.dumps(value, indent=2, ensure_ascii=is_ascii))
+    write(json.dumps(plain(value), indent=2, ensure_ascii=is_ascii, allow_nan=False))
 
 
 def _encoding() -> str:

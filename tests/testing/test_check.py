@@ -58,6 +58,30 @@ def test_the_text_names_op_and_inputs() -> None:
     assert "patches: yolos" in shown
 
 
+def test_a_child_of_which_little_is_known_is_told_all_the_same() -> None:
+    killed = ended(Outcome.TIMEOUT, stage="export", peak_rss_mb=None)
+    found = checked(killed, killed, Inspection(error="killed at its limit in start"))
+    for told in (report.text(found), report.markdown(found)):
+        assert "timeout (export)" in told
+        assert "weights: 25 MiB, float32\n" in told
+
+
+def test_json_is_json_where_a_patch_makes_values_infinite(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    infinite = Inspection(applied=True, max_abs=float("inf"), differences=("x: not finite",))
+    failed = ended(Outcome.FAILED, stage="compare", metrics=METRICS)
+    found = checked(failed, failed, infinite)
+    monkeypatch.setattr(checking, "check", lambda request: found)
+    assert cli.main(["check", "some/id", "--json"]) == 1
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(f"{constant} is no JSON")
+
+    row = json.loads(capsys.readouterr().out, parse_constant=refuse)
+    assert row["patched"]["max_abs"] == "inf"
+
+
 PASSED = ended(Outcome.PASSED, stage="compare")
 
 
