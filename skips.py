@@ -23,21 +23,6 @@ from testing.registry import Skip, Tolerance
 # Under a scope that ends in `exactness` the case runs and only its figures cannot fail it.
 EXPORT_SKIPS: dict[str, dict[str, str | Skip]] = {
     "neuron": {
-        "ApertusForCausalLM": (
-            "On the traced inputs: `logits` differs at [1, 1, 395]: -0.0472466871 where eager "
-            "has -0.0422637947, allowed 0.000104 (12273 of 13824 elements; max abs 0.00502, max "
-            "rel 132, scale 3.28)."
-        ),
-        "ApertusForTokenClassification": (
-            "On the traced inputs: `logits` differs at [1, 9, 0]: -1.09092236 where eager has "
-            "-1.09502411, allowed 0.00021 (48 of 54 elements; max abs 0.0041, max rel 0.172, "
-            "scale 1.45)."
-        ),
-        "ApertusModel": (
-            "On the traced inputs: `last_hidden_state` differs at [1, 3, 25]: 0.913410962 where "
-            "eager has 0.917780697, allowed 0.000192 (1523 of 1728 elements; max abs 0.00437, "
-            "max rel 2.81, scale 2.5)."
-        ),
         "DetaForObjectDetection": (
             "torchvision::nms reads its operand while tracing (modeling_deta.py:1743): (5000, 4) "
             "float32 derived from parameter model.decoder.class_embed.2.bias, other weights, "

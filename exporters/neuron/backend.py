@@ -125,7 +125,8 @@ class NeuronBackend(Backend):
 
         The optimiser takes three quarters of a case's time and changes nothing that is compared;
         a program in one module instead of 32 takes a fifth less to compile on one core, and
-        without the fusion emitters a third of the time.
+        without the fusion emitters a third of the time. Half precision is rounded after every op,
+        as in eager; XLA may leave that out.
         On the second device the guard tries ops that draw random numbers.
         """
         if runtime == "neuronx":
