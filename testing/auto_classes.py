@@ -17,6 +17,7 @@ __all__ = [
     "UnknownModelTypeError",
     "classes_of",
     "config_class_of",
+    "generative_classes",
     "known_classes",
     "model_type_of",
     "model_types",
@@ -28,6 +29,12 @@ __all__ = [
 ]
 
 _MODEL_TABLE = re.compile(r"MODEL_(\w+_)?NAMES")
+# What `generate` serves. Of a class that a mapping has and that turns out not to generate, or
+# to keep nothing from step to step, the case itself says so.
+_GENERATIVE = re.compile(
+    r"MODEL_FOR_(CAUSAL_LM|SEQ_TO_SEQ_CAUSAL_LM|SPEECH_SEQ_2_SEQ|VISION_2_SEQ"
+    r"|IMAGE_TEXT_TO_TEXT|MULTIMODAL_LM)_MAPPING_NAMES"
+)
 _AUTO = Path("models", "auto")
 _CLASS = re.compile(rb"^class (\w+)", re.MULTILINE)
 
@@ -98,6 +105,11 @@ def known_classes() -> frozenset[str]:
     return frozenset(_types_by_class(transformers_root()))
 
 
+def generative_classes() -> frozenset[str]:
+    """The classes of the auto mappings whose models generate: causal, seq2seq, speech, images."""
+    return _generative(transformers_root())
+
+
 def model_types_of(model_class: str) -> tuple[str, ...]:
     """Every model type that is mapped to `model_class`; empty when none is."""
     return _types_by_class(transformers_root()).get(model_class, ())
@@ -140,6 +152,13 @@ def _classes_by_type(root: Path) -> dict[str, tuple[str, ...]]:
             for model_type, names in entries:
                 found.setdefault(model_type, {}).update(dict.fromkeys(names))
     return {model_type: tuple(names) for model_type, names in found.items()}
+
+
+@cache
+def _generative(root: Path) -> frozenset[str]:
+    tables = _tables(root / _AUTO / "modeling_auto.py")
+    found = (entries for table, entries in tables if _GENERATIVE.fullmatch(table))
+    return frozenset(name for entries in found for _, names in entries for name in names)
 
 
 @cache

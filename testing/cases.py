@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 from exporters import BACKENDS, get_backend
 from exporters.base import Backend, Variant
+from testing import auto_classes
+from testing.auto_classes import TransformersMissingError
 
-__all__ = ["ExportCase", "cases_of"]
+__all__ = ["ExportCase", "cases_of", "variants_of"]
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,19 @@ def cases_of(model_class: str, model_type: str | None = None) -> Iterator[Export
     """Every case of a class under the backends that are written, with each of their runtimes."""
     for backend in map(get_backend, BACKENDS):
         for runtime in backend.runtimes or (None,):
-            for variant in backend.variants:
+            for variant in variants_of(backend, model_class):
                 case = ExportCase.of(model_class, model_type, backend, variant)
                 yield dataclasses.replace(case, runtime=runtime)
+
+
+def variants_of(backend: Backend, model_class: str) -> Iterator[Variant]:
+    """The variants of a backend that a class has: those of generation only where it generates."""
+    generates = _generates(model_class)
+    yield from (v for v in backend.variants if generates or not v.generate)
+
+
+def _generates(model_class: str) -> bool:
+    try:
+        return model_class in auto_classes.generative_classes()
+    except TransformersMissingError:
+        return False

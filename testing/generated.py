@@ -9,7 +9,7 @@ from typing import Any
 
 from testing import auto_classes
 from testing.auto_classes import TransformersMissingError
-from testing.mixin import ExportTesterMixin
+from testing.mixin import ExportGenerateTesterMixin, ExportTesterMixin
 
 __all__ = ["export_tests", "unsorted_types"]
 
@@ -75,4 +75,7 @@ def _camel(model_type: str) -> str:
 
 def _test_class(name: str, module_name: str, **attributes: Any) -> type:
     namespace = {"__module__": module_name, "__qualname__": name, **attributes}
-    return type(name, (ExportTesterMixin, unittest.TestCase), namespace)
+    classes = attributes.get("all_model_classes", ())
+    generates = classes and not auto_classes.generative_classes().isdisjoint(classes)
+    generation = (ExportGenerateTesterMixin,) if generates else ()
+    return type(name, (ExportTesterMixin, *generation, unittest.TestCase), namespace)

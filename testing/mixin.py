@@ -6,6 +6,7 @@ import inspect
 import sys
 import unittest
 from collections.abc import Callable, Iterator
+from itertools import groupby
 from types import FrameType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,7 +17,12 @@ from exporters import BACKENDS, get_backend
 from exporters.base import Backend
 from testing.auto_classes import TransformersMissingError, UnknownModelTypeError
 from testing.cases import ExportCase
-from testing.model_classes import ModelClass, declared_classes, unknown_class
+from testing.model_classes import (
+    ModelClass,
+    declared_classes,
+    generative_classes,
+    unknown_class,
+)
 from testing.reports.wording import explanation, rerun_command, skip_text
 from testing.results import CaseResult, Outcome
 from testing.session import SESSION, Planned, Session, TestMethod, default_session
@@ -29,7 +35,7 @@ if TYPE_CHECKING:
 else:
     _TestCase = object
 
-__all__ = ["ExportTesterMixin", "export_case_of", "waiver_of"]
+__all__ = ["ExportGenerateTesterMixin", "ExportTesterMixin", "export_case_of", "waiver_of"]
 
 _CASE = "export_case"
 """Attribute of a generated test: its case, None where the classes cannot be told."""
@@ -37,17 +43,8 @@ _WITHOUT_CLASSES = "test_export"
 """The one test of a class whose model classes cannot be told."""
 
 
-class ExportTesterMixin(_TestCase):
-    """Exports every model class of a test class with every backend and compares with eager.
-
-    It stands before ``unittest.TestCase`` among the bases, also in transformers' own test
-    classes. ``setUp`` and ``tearDown`` run around the export, in the process where that happens.
-
-    A test class that names no model class, itself or through its bases, has one failing
-    ``test_export`` that says so. Two things are bases for others and not empty by mistake: what is
-    no ``unittest.TestCase`` has no test, and what other test classes derive from is skipped; that
-    is asked when it runs, after collection has defined them all. So is what says
-    ``test_torch_exportable = False``.
+class _ExportTests(_TestCase):
+    """What every mixin of exports is: tests made where a class is defined, cases run by a session.
 
     Attributes:
         all_model_classes: Classes or names of classes; where it is None, those of `model_type`,
@@ -67,10 +64,10 @@ class ExportTesterMixin(_TestCase):
     def __init_subclass__(cls, **values: Any) -> None:
         super().__init_subclass__(**values)
         if issubclass(cls, unittest.TestCase) and cls.run is unittest.TestCase.run:
-            raise TypeError(
-                f"{cls.__qualname__}: ExportTesterMixin stands before unittest.TestCase"
-            )
-        _generate_tests(cls)
+            mixin = next(base.__name__ for base in _MIXINS if issubclass(cls, base))
+            raise TypeError(f"{cls.__qualname__}: {mixin} stands before unittest.TestCase")
+        if cls.__module__ != __name__:
+            _generate_tests(cls)
 
     def run(self, result: unittest.TestResult | None = None) -> unittest.TestResult | None:
         """Run the test; an export leaves ``setUp`` and ``tearDown`` to the process it runs in."""
@@ -97,6 +94,10 @@ class ExportTesterMixin(_TestCase):
             # No finding about a backend, and `coverage` lists them all.
             self.skipTest(str(error))
 
+    def subject_of(self, case: ExportCase) -> Subject:
+        """The subject of a case, which may take another one to generate with."""
+        return self.subject(case.model_class)
+
     def _export(self, case: ExportCase) -> None:
         """Run one case and raise what tells unittest how it ended."""
         __tracebackhide__ = True
@@ -106,6 +107,49 @@ class ExportTesterMixin(_TestCase):
         session = _session(item)
         ended = session.result_of(_planned(self, case, item))
         _raise_outcome(ended, session, is_pytest=item is not None)
+
+
+class ExportTesterMixin(_ExportTests):
+    """Exports every model class of a test class with every backend and compares with eager.
+
+    It stands before ``unittest.TestCase`` among the bases, also in transformers' own test
+    classes. ``setUp`` and ``tearDown`` run around the export, in the process where that happens.
+
+    A test class that names no model class, itself or through its bases, has one failing
+    ``test_export`` that says so. Two things are bases for others and not empty by mistake: what is
+    no ``unittest.TestCase`` has no test, and what other test classes derive from is skipped; that
+    is asked when it runs, after collection has defined them all. So is what says
+    ``test_torch_exportable = False``.
+    """
+
+
+class ExportGenerateTesterMixin(_ExportTests):
+    """Exports the steps of generation, and drives them greedily against ``model.generate``.
+
+    It stands where `ExportTesterMixin` may, and beside it. A test class may have
+    ``prepare_config_and_inputs_for_generate()``, itself or on its ``model_tester``, as
+    transformers' ``GenerationTesterMixin`` has: a configuration, and keyword inputs of `generate`.
+
+    Attributes:
+        all_generative_model_classes: Classes or names of classes; by default those of the other
+            model classes that generate.
+    """
+
+    all_generative_model_classes: Any = None
+
+    def subject_of(self, case: ExportCase) -> Subject:
+        """For generation that of the test's own configuration and inputs, where it has them."""
+        if not case.generate:
+            return super().subject_of(case)
+        from testing.tester_subject import generation_of, subject_to_generate
+
+        prepare = generation_of(self)
+        if prepare is None:
+            return self.subject(case.model_class)
+        return subject_to_generate(self, prepare, _class_called(self, case.model_class))
+
+
+_MIXINS = (ExportTesterMixin, ExportGenerateTesterMixin)
 
 
 def export_case_of(test: object) -> ExportCase | None:
@@ -118,18 +162,18 @@ def export_case_of(test: object) -> ExportCase | None:
     return case if isinstance(case, ExportCase) else None
 
 
-def _generate_tests(cls: type[ExportTesterMixin]) -> None:
+def _generate_tests(cls: type[_ExportTests]) -> None:
     tests: dict[str, Any] = {}
     try:
-        classes = declared_classes(cls)
-        for backend in _backends():
-            tests |= _tests_of(backend, classes)
+        cases = tuple(_cases(cls))
+        for backend, theirs in groupby(cases, key=lambda case: case.backend):
+            tests |= _tests_of(get_backend(backend), tuple(theirs))
     except TransformersMissingError as error:
         tests[_WITHOUT_CLASSES] = _skipping(str(error))
     except UnknownModelTypeError as error:
         tests[_WITHOUT_CLASSES] = _failing(str(error))
     else:
-        if not classes and issubclass(cls, unittest.TestCase):
+        if not _named(cls) and issubclass(cls, unittest.TestCase):
             tests[_WITHOUT_CLASSES] = _naming_nothing()
     place = _place(cls)
     for name, test in tests.items():
@@ -141,16 +185,29 @@ def _generate_tests(cls: type[ExportTesterMixin]) -> None:
         setattr(cls, name, None)
 
 
-def _backends() -> Iterator[Backend]:
-    return map(get_backend, BACKENDS)
+def _cases(cls: type[_ExportTests]) -> Iterator[ExportCase]:
+    """The cases of a test class, backend by backend."""
+    for backend in map(get_backend, BACKENDS):
+        for generate, classes in _classes(cls):
+            for model in classes:
+                for variant in backend.variants:
+                    if variant.generate is generate:
+                        yield ExportCase.of(model.name, model.model_type, backend, variant)
 
 
-def _tests_of(backend: Backend, classes: tuple[ModelClass, ...]) -> dict[str, Any]:
-    cases = [
-        ExportCase.of(model.name, model.model_type, backend, variant)
-        for model in classes
-        for variant in backend.variants
-    ]
+def _classes(cls: type) -> Iterator[tuple[bool, tuple[ModelClass, ...]]]:
+    """The model classes of each of the mixins of a test class, and whether it generates."""
+    if issubclass(cls, ExportTesterMixin):
+        yield False, declared_classes(cls)
+    if issubclass(cls, ExportGenerateTesterMixin):
+        yield True, generative_classes(cls)
+
+
+def _named(cls: type) -> list[ModelClass]:
+    return [model for _, classes in _classes(cls) for model in classes]
+
+
+def _tests_of(backend: Backend, cases: tuple[ExportCase, ...]) -> dict[str, Any]:
     tests: dict[str, Any] = {}
     expand = parameterized.expand(
         [param(case) for case in cases],
@@ -164,13 +221,15 @@ def _tests_of(backend: Backend, classes: tuple[ModelClass, ...]) -> dict[str, An
         test = tests[case.test_name(backend.test_prefix)]
         setattr(test, _CASE, case)
         pytest.mark.slow(getattr(pytest.mark, f"{backend.test_prefix}_export_test")(test))
+        if case.generate:
+            pytest.mark.generate(test)
     return tests
 
 
-def _template() -> Callable[[ExportTesterMixin, ExportCase], None]:
+def _template() -> Callable[[_ExportTests, ExportCase], None]:
     """A function to expand; a new one each time, since `expand` marks it as no test."""
 
-    def test(self: ExportTesterMixin, case: ExportCase) -> None:
+    def test(self: _ExportTests, case: ExportCase) -> None:
         __tracebackhide__ = True
         self._export(case)
 
@@ -260,7 +319,7 @@ def _session(item: pytest.Item | None) -> Session:
     return found or default_session()
 
 
-def _planned(test: ExportTesterMixin, case: ExportCase, item: pytest.Item | None) -> Planned:
+def _planned(test: _ExportTests, case: ExportCase, item: pytest.Item | None) -> Planned:
     cls = type(test)
     return Planned(
         case=case,
@@ -277,11 +336,11 @@ def _planned(test: ExportTesterMixin, case: ExportCase, item: pytest.Item | None
     )
 
 
-def _refusal(test: ExportTesterMixin, case: ExportCase) -> str | None:
+def _refusal(test: _ExportTests, case: ExportCase) -> str | None:
     """Why a class cannot be had: it is only a name, and not one of transformers'."""
     cls = type(test)
-    is_own = cls.subject is not ExportTesterMixin.subject
-    given = next((c.type for c in declared_classes(cls) if c.name == case.model_class), None)
+    is_own = cls.subject is not _ExportTests.subject
+    given = next((c.type for c in _named(cls) if c.name == case.model_class), None)
     if is_own or given is not None:
         return None
     try:
@@ -302,8 +361,8 @@ def waiver_of(cls: type) -> str | None:
     return None
 
 
-def _class_called(test: ExportTesterMixin, name: str) -> type:
-    held = [model.type for model in declared_classes(type(test)) if model.name == name]
+def _class_called(test: _ExportTests, name: str) -> type:
+    held = [model.type for model in _named(type(test)) if model.name == name]
     held += [cls for cls in test.all_model_classes or () if getattr(cls, "__name__", "") == name]
     found = next((cls for cls in held if cls is not None), None)
     if found is not None:

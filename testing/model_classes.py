@@ -9,7 +9,13 @@ from dataclasses import dataclass
 from testing import auto_classes
 from testing.auto_classes import TransformersMissingError
 
-__all__ = ["DuplicateModelClassError", "ModelClass", "declared_classes", "unknown_class"]
+__all__ = [
+    "DuplicateModelClassError",
+    "ModelClass",
+    "declared_classes",
+    "generative_classes",
+    "unknown_class",
+]
 
 # Of transformers' CausalLMModelTester and VLMModelTester, in their order; a tester may set only
 # the base class and leave the others to be found beside it, under their usual names.
@@ -21,6 +27,9 @@ _TESTER_CLASSES = {
     "token_classification_class": "ForTokenClassification",
     "conditional_generation_class": "ForConditionalGeneration",
 }
+
+
+_THEIR_MIXIN = "GenerationTesterMixin"
 
 
 class DuplicateModelClassError(TypeError):
@@ -64,6 +73,25 @@ def declared_classes(test_class: type) -> tuple[ModelClass, ...]:
     return tuple(_model_class(item, model_type) for item in found)
 
 
+def generative_classes(test_class: type) -> tuple[ModelClass, ...]:
+    """What ``all_generative_model_classes`` names, else those of `declared_classes` that generate.
+
+    The empty default of transformers' ``GenerationTesterMixin`` names nothing.
+
+    Raises:
+        DuplicateModelClassError: Two of them have one name.
+        UnknownModelTypeError: transformers has no such model type.
+        TransformersMissingError: The classes of a model type were asked for without it.
+    """
+    given = _given_generative(test_class)
+    if given is None:
+        return tuple(model for model in declared_classes(test_class) if _generates(model))
+    found = list(given)
+    _require_distinct(test_class, found)
+    model_type = getattr(test_class, "model_type", None)
+    return tuple(_model_class(item, model_type) for item in found)
+
+
 def unknown_class(name: str) -> str | None:
     """What to say of what is no model class of the installed transformers; None if it is one."""
     if name in auto_classes.known_classes() or auto_classes.module_of(name):
@@ -71,6 +99,22 @@ def unknown_class(name: str) -> str | None:
     close = ", ".join(auto_classes.nearest(name))
     hint = f"; nearest: {close}" if close else ""
     return f"transformers has no model class {name!a}{hint}"
+
+
+def _given_generative(test_class: type) -> Iterable[type | str] | None:
+    name = "all_generative_model_classes"
+    for base in test_class.__mro__:
+        given = vars(base).get(name)
+        if isinstance(given, str):
+            raise TypeError(f"{test_class.__qualname__}.{name} must be a sequence")
+        if isinstance(given, Iterable) and base.__name__ != _THEIR_MIXIN:
+            return given
+    return None
+
+
+def _generates(model: ModelClass) -> bool:
+    asked = getattr(model.type, "can_generate", None)
+    return bool(asked()) if callable(asked) else model.name in auto_classes.generative_classes()
 
 
 def _of_tester(tester: type | None) -> Iterator[type | str]:

@@ -18,7 +18,7 @@ from testing import auto_classes
 from testing.audit.settings import AuditSettings
 from testing.audit.tiny_host import TinyHost
 from testing.auto_classes import TransformersMissingError
-from testing.cases import ExportCase
+from testing.cases import ExportCase, variants_of
 from testing.mixin import ExportTesterMixin, waiver_of
 from testing.model_classes import declared_classes, unknown_class
 from testing.registry import Entry, Registry
@@ -126,7 +126,7 @@ class Planner:
     def _cases(self, entry: Entry, backend: Backend) -> Iterator[ExportCase]:
         """The cases of an entry that a backend has here."""
         runtime = backend.resolve_runtime(self._settings.runtime_of(backend.name))
-        for variant in backend.variants:
+        for variant in variants_of(backend, entry.model_class):
             case = ExportCase.of(entry.model_class, _type_of(entry), backend, variant)
             case = dataclasses.replace(case, runtime=runtime)
             if entry.scope.applies_to(case) and _can_run(variant, backend):

@@ -6,6 +6,7 @@ import unittest
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from testing.cases import ExportCase
     from testing.subject import Subject
 
 __all__ = ["TinyHost"]
@@ -24,3 +25,7 @@ class TinyHost(unittest.TestCase):
         from testing.tiny import build
 
         return build(model_class, seed=self.export_seed)
+
+    def subject_of(self, case: ExportCase) -> Subject:
+        """The tiny model of a case's class."""
+        return self.subject(case.model_class)

@@ -18,7 +18,11 @@ def shortcomings(generated: Generated, tolerance: Tolerance) -> list[str]:
         generated: What eager gives.
         tolerance: How far the logits of a program may be off.
     """
-    return [*_repetitions(generated), *_narrow_steps(generated, tolerance)]
+    return [
+        *_repetitions(generated),
+        *_equal_rows(generated),
+        *_narrow_steps(generated, tolerance),
+    ]
 
 
 def _repetitions(generated: Generated) -> Iterator[str]:
@@ -27,6 +31,12 @@ def _repetitions(generated: Generated) -> Iterator[str]:
     for row, tokens in enumerate(generated.tokens.tolist()):
         if len(set(tokens)) < DISTINCT:
             yield f"row {row} has {len(set(tokens))} distinct tokens of {len(tokens)}: {tokens}"
+
+
+def _equal_rows(generated: Generated) -> Iterator[str]:
+    rows = generated.tokens.tolist()
+    if len(rows) > 1 and all(row == rows[0] for row in rows):
+        yield f"every prompt is continued with {rows[0]}"
 
 
 def _narrow_steps(generated: Generated, tolerance: Tolerance) -> Iterator[str]:

@@ -15,8 +15,8 @@ from testing.generation.settings import NEW_TOKENS, without_end
 from testing.generation.stages import DECODE, Stage, stages_of
 from testing.generation.weights import distinguish
 from testing.inputs.captured import CapturedInputs
-from testing.pipeline.parts import Part
 from testing.not_applicable import NotApplicableError
+from testing.pipeline.parts import Part
 from testing.subject import Subject
 
 __all__ = ["parts_of", "stages_of_case"]
@@ -85,5 +85,5 @@ def _require_past(decode: Stage, model: Any) -> None:
     if not tensor_leaves(held):
         given = ", ".join(decode.inputs)
         raise NotApplicableError(
-            f"generate hands {type(model).__name__} no cache from step to step; it is given {given}"
+            f"generate hands {type(model).__name__} no cache from step to step, only {given}"
         )

@@ -37,8 +37,8 @@ class Prompts:
     """The inputs of a generative model less what generation makes itself.
 
     Rows of a model without an encoder are padded on the left, where every row's last token is at
-    the end. Each set has a padded row, since transformers 5 hands on no mask that masks nothing, and
-    a program was traced with one. `Inputs` says what the attributes and methods are.
+    the end. Each set has a padded row: transformers 5 hands on no mask that masks nothing, and a
+    program was traced with one. `Inputs` says what the attributes and methods are.
     """
 
     def __init__(self, inputs: Inputs, model: Any) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -110,21 +111,20 @@ def _run(
     module, received = encoder
     config = greedy_config(model, prompt, static_cache, NEW_TOKENS)
     other = answering_copy(model, step)
-    generate = lambda: other.generate(**copy_inputs(prompt), generation_config=config)  # noqa: E731
-    try:
-        if module is None:
-            generate()
-            return
-        forward = module.forward
+    with ExitStack() as stack, suppress(_SeenEnough):
+        if module is not None:
+            stack.enter_context(answering(module, _told(module.forward, received)))
+        other.generate(**copy_inputs(prompt), generation_config=config)
 
-        def encode(inputs: dict[str, Any]) -> Any:
-            received.append(_kept(inputs))
-            return forward(**inputs)
 
-        with answering(module, encode):
-            generate()
-    except _SeenEnough:
-        pass
+def _told(forward: Callable[..., Any], received: list[dict[str, Any]]) -> Answer:
+    """The forward itself, which writes down what it receives."""
+
+    def answer(inputs: dict[str, Any]) -> Any:
+        received.append(_kept(inputs))
+        return forward(**inputs)
+
+    return answer
 
 
 def _kept(inputs: Mapping[str, Any]) -> dict[str, Any]:

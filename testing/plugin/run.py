@@ -39,6 +39,7 @@ _TEMPORARY = pytest.StashKey["tempfile.TemporaryDirectory[str]"]()
 def pytest_configure(config: pytest.Config) -> None:
     """Register markers, check the options and open the session of the run."""
     config.addinivalue_line("markers", "slow: runs with --slow or RUN_SLOW=1 only")
+    config.addinivalue_line("markers", "generate: exports the steps of generation")
     for prefix in dict.fromkeys(get_backend(name).test_prefix for name in BACKENDS):
         config.addinivalue_line("markers", f"{prefix}_export_test: export with this backend")
     settings = settings_of(config, _results_dir(config))
