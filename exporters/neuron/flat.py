@@ -13,6 +13,7 @@ from typing import Any
 import torch
 
 from exporters.base import ExportError, UnsupportedOutputError
+from exporters.neuron.patches.snapshot import ModuleSnapshot
 from exporters.tree import leaves, substitute, tensor_leaves
 
 __all__ = ["Binding", "FlatForward", "InputMismatchError", "Layout", "Watch"]
@@ -126,12 +127,23 @@ class FlatForward(torch.nn.Module):
         self.watch = watch or _unwatched
         self.training = model.training  # train() would set every module of the model
         self.binding = Binding(inputs)
-        self.layout = Layout(model(**self.binding.restore(self.binding.flatten(inputs))))
+        self.layout = Layout(self._run_apart(self.binding.flatten(inputs)))
 
     def forward(self, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
         """The tensors of the model's output, in the order of `Layout.names`."""
         with self.watch(self.model, dict(zip(self.binding.names, tensors, strict=True))):
             return self.layout.flatten(self.model(**self.binding.restore(tensors)))
+
+    def _run_apart(self, tensors: Sequence[torch.Tensor]) -> Any:
+        """What the model returns; what it keeps of the run, such as a cache, is gone again.
+
+        The trace would find it on the CPU.
+        """
+        snapshot = ModuleSnapshot(self.model)
+        try:
+            return self.model(**self.binding.restore(tensors))
+        finally:
+            snapshot.restore()
 
 
 def _unwatched(*_: object) -> AbstractContextManager[object]:

@@ -12,7 +12,13 @@ from typing import Any
 
 import torch
 
-from exporters.base import ExportedModel, ExportError, ExportOptions, Selection
+from exporters.base import (
+    ExportedModel,
+    ExportError,
+    ExportOptions,
+    Selection,
+    WeightsInlinedError,
+)
 from exporters.batching import common_batch, run_in_chunks
 from exporters.neuron import lazy
 from exporters.neuron.flat import InputMismatchError
@@ -105,7 +111,8 @@ class XlaModel(ExportedModel):
         """The same compiled program with the weights of `model`, patched as it was traced.
 
         Raises:
-            WeightsInlinedError: While tracing the model read a value of its weights that differs.
+            WeightsInlinedError: While tracing the model read a value of its weights that differs,
+                or it held a tensor that this one lacks, such as a cache that a run fills.
         """
         from exporters.neuron.patches import trace_patches
 
@@ -114,8 +121,19 @@ class XlaModel(ExportedModel):
         rebound._on_device = {}
         with trace_patches(model, self.example, self.selection):
             weights = _values(model)
+            self._require(weights)
             rebound.weights = {**weights, **self.graph.seen.folds.values_for(weights)}
         return rebound
+
+    def _require(self, weights: Mapping[str, torch.Tensor]) -> None:
+        sources = (*self.program.arguments, *self.program.results.values())
+        used = {s.name for s in sources if isinstance(s, Origin) and s.is_placeholder}
+        missing = sorted(used - weights.keys())
+        if missing:
+            raise WeightsInlinedError(
+                f"the traced model held {', '.join(missing)}, which this one does not; run this "
+                "one as that was run before, or export it"
+            )
 
     def _run(self, inputs: Mapping[str, Any]) -> Any:
         given = self._bound(inputs)

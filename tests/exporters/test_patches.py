@@ -85,6 +85,7 @@ def failing_patch(fault: Exception) -> TracePatch:
 
 def test_every_patch_names_the_upstream_issue_and_what_it_replaces() -> None:
     assert list(PATCHES) == [
+        "held",
         "weight_norm",
         "yolos",
         "convbert",
@@ -126,7 +127,7 @@ def test_a_selection_leaves_the_others_out(model_class: str) -> None:
 
 def test_an_unknown_name_is_refused_with_those_that_exist() -> None:
     with (
-        pytest.raises(UnknownPatchError, match=r"weight_nrm; there are: weight_norm, yolos"),
+        pytest.raises(UnknownPatchError, match=r"weight_nrm; there are: held, weight_norm, yolos"),
         trace_patches(nn.Linear(1, 1), {}, Selection.parse("weight_nrm")),
     ):
         pytest.fail("entered")

@@ -23,6 +23,7 @@ from exporters.neuron.patches.base import (
 )
 from exporters.neuron.patches.convbert import CONVBERT
 from exporters.neuron.patches.experts import EXPERTS
+from exporters.neuron.patches.held import HELD
 from exporters.neuron.patches.last_token import LAST_TOKEN
 from exporters.neuron.patches.patch_positions import PATCH_POSITIONS
 from exporters.neuron.patches.prophetnet import PROPHETNET
@@ -50,6 +51,7 @@ PATCHES: Final[Mapping[str, TracePatch]] = MappingProxyType(
     {
         patch.name: patch
         for patch in (
+            HELD,  # first, so that the others find what it registers
             WEIGHT_NORM,
             YOLOS,
             CONVBERT,

@@ -6,6 +6,8 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from exporters.neuron.patches.parts import every_module
+
 if TYPE_CHECKING:
     from torch import nn
 
@@ -15,7 +17,7 @@ _CONTAINERS = (dict, OrderedDict, list, set)
 
 
 class ModuleSnapshot:
-    """What hangs on a module and on each of its submodules: attributes, tensors, hooks, class.
+    """What hangs on a module and on each of its parts: attributes, tensors, hooks, class.
 
     It holds references and copies no tensor, so it costs nothing to speak of, and it does not
     undo what is written into a tensor in place, nor into objects that are neither modules nor
@@ -24,7 +26,7 @@ class ModuleSnapshot:
     """
 
     def __init__(self, model: nn.Module) -> None:
-        self._saved = [_SavedModule(module) for module in model.modules()]
+        self._saved = [_SavedModule(module) for module in every_module(model)]
 
     def restore(self) -> None:
         """Put every module back as it was."""

@@ -26,6 +26,7 @@ class _FoldedHook:
 
     def __init__(self, hook: WeightNorm) -> None:
         self.hook = hook
+        self.name = hook.name
         self.buffer = f"{hook.name}_{_FOLDED}"
 
     def __call__(self, module: nn.Module, inputs: Any) -> None:
