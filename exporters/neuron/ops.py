@@ -28,9 +28,11 @@ def name_of(func: Any) -> str:
 
 
 def overload_of(name: str) -> Any:
-    """The inverse of `name_of`, for ops of aten."""
-    packet = getattr(torch.ops.aten, name.removeprefix("aten::").partition(".")[0])
-    return getattr(packet, name.partition(".")[2] or "default")
+    """The inverse of `name_of`; an op without a namespace is one of aten."""
+    namespace, _, rest = name.rpartition("::")
+    op, _, overload = rest.partition(".")
+    packet = getattr(getattr(torch.ops, namespace or "aten"), op)
+    return getattr(packet, overload or "default")
 
 
 def xla_tensors(tree: Any) -> list[torch.Tensor]:

@@ -152,6 +152,14 @@ def test_a_sketch_is_python_whatever_the_arguments_are_called() -> None:
     assert "from_: Any = 0.0" in code
 
 
+@pytest.mark.parametrize("op", ["xla::max_pool2d_forward", "prims::abs", "aten::add.Tensor"])
+def test_a_sketch_can_be_of_an_op_that_is_not_of_aten(op: str) -> None:
+    code = sketch(OpUse(op, OpStatus.RAISES, message="ValueError: no"))
+    assert code is not None
+    ast.parse(code)
+    assert f'op="{op}"' in code
+
+
 def test_what_is_mended_needs_no_sketch() -> None:
     assert sketch(OpUse(UNLOWERED, OpStatus.FOLDED, remedy="fold")) is None
 
