@@ -11,6 +11,7 @@ import unittest
 from typing import Final
 
 from testing import checkpoint
+from testing.cases import ExportCase
 from testing.check.naming import VARIABLE
 from testing.subject import Subject
 
@@ -35,4 +36,8 @@ class CheckpointHost(unittest.TestCase):
 
     def subject(self, model_class: str) -> Subject:
         """The checkpoint."""
+        return SUBJECT
+
+    def subject_of(self, case: ExportCase) -> Subject:
+        """The same, whatever the case is."""
         return SUBJECT
