@@ -59,18 +59,6 @@ EXPORT_SKIPS: dict[str, dict[str, str | Skip]] = {
             "pixel_values at modeling_superpoint.py:45: baked in while tracing. On fresh inputs "
             "`noise`: `matches` has shape (2, 2, 75) where eager has (2, 2, 76)."
         ),
-        "Mask2FormerForUniversalSegmentation": (
-            "RuntimeError: Expected XLA tensor. Got: torch.FloatTensor "
-            "(modeling_mask2former.py:2069) at export."
-        ),
-        "Mask2FormerModel": (
-            "RuntimeError: Expected XLA tensor. Got: torch.FloatTensor "
-            "(modeling_mask2former.py:2069) at export."
-        ),
-        "MimiModel": (
-            "RuntimeError: X1 and X2 must have the same device type. X1: xla X2: cpu "
-            "(modeling_mimi.py:1207) at export."
-        ),
         "OneFormerForUniversalSegmentation": (
             "aten::nonzero of pixel_values, task_inputs at modeling_oneformer.py:1905: baked in "
             "while tracing. On fresh inputs `noise`: `class_queries_logits` differs at [0, 0, "
