@@ -1,26 +1,50 @@
-"""ONNX: checked with ``onnx.checker``, run in ONNX Runtime."""
+"""torch.export: an ``ExportedProgram``, run by torch."""
 
 from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any
-from exporters.base import ExportOptions, Variant
+from typing import TYPE_CHECKING, Any
+
+from exporters.base import ExportedModel, ExportOptions, Variant
 from exporters.hf import HfBackend
+
+if TYPE_CHECKING:
+    import torch
+
+    from exporters.hf_program import HfModel
 
 __all__ = ["DynamoBackend"]
 
 
 class DynamoBackend(HfBackend):
-    """transformers' OnnxExporter."""
+    """transformers' DynamoExporter, else ``torch.export.export``."""
 
     name = "dynamo"
     test_prefix = "torch"
     export_format = "dynamo"
     variants = (Variant(dynamic=False), Variant(dynamic=True))
-    packages = ("torch",)
+    serves_plainly = True
+    preload = ("torch", "transformers", "exporters.preloaded.dynamo")
     distributions = ("torch", "transformers")
 
     def tolerance(self, runtime: str | None) -> float:
+        """1e-4: the program runs the same kernels as eager."""
         return 1e-4
 
     def configured(self, options: ExportOptions) -> Mapping[str, Any]:
+        """Nothing besides the default."""
         return {}
+
+    def loaded(self, exported: Any, program: HfModel) -> HfModel:
+        """The program as a module whose weights can be replaced."""
+        from exporters.dynamo_program import DynamoModel
+
+        return DynamoModel(program.exported, program.traced)
+
+    def export_plainly(
+        self, model: torch.nn.Module, inputs: Mapping[str, Any], options: ExportOptions
+    ) -> ExportedModel:
+        """``torch.export.export(strict=False)``."""
+        from exporters.plain.dynamo import export
+
+        return export(model, inputs, options.dynamic)

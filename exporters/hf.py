@@ -1,68 +1,105 @@
-"""Backends that export with transformers' own exporters, of transformers 5.24 and later.
+"""Backends that export with transformers' own exporters, or plainly where those do not exist.
 
-A backend says which exporter it is and how it wants it configured; what all of them share is here.
+A backend says which exporter it is, how it wants it configured, and how a program is loaded. What
+all of them share is here, and so is the one place that decides which path serves.
 """
 
 from __future__ import annotations
 
-import copy
 import importlib.util
 from abc import abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from packaging.version import Version
 
-from exporters.base import (
-    Backend,
-    BackendUnavailableError,
-    ExportedModel,
-    ExportOptions,
-    WeightsInlinedError,
-)
+from exporters.base import Backend, BackendUnavailableError, ExportedModel, ExportOptions
+from exporters.distributions import version_of
 
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["HfBackend", "HfModel"]
+    from exporters.hf_program import HfModel
 
-_INSTALL: Final = "pip install 'export-harness[export]'"
-_OLDEST: Final = Version("5.24")
-"""First release of transformers whose exporters have the interface that is used here."""
+__all__ = ["INSTALL", "HfBackend", "has_exporters"]
+
+INSTALL: Final = "pip install 'export-harness[export]'"
+_NEEDED: Final = {"transformers": "5.24", "torch": "2.11"}
+"""First releases that have transformers' exporters as they are used here, and on which they run.
+
+``DynamoExporter.min_versions`` asks for that torch.
+"""
+
+
+def has_exporters() -> bool:
+    """Whether transformers' exporters can be used here, found without importing anything."""
+    return not _too_old()
+
+
+def _too_old() -> list[str]:
+    found = {name: version_of(name) or "0" for name in _NEEDED}
+    return [
+        f"{name} {found[name]}, which is older than {oldest}"
+        for name, oldest in _NEEDED.items()
+        if Version(Version(found[name]).base_version) < Version(oldest)
+    ]
 
 
 class HfBackend(Backend):
     """A backend over one of transformers' exporters.
 
+    Cases run in children of their own: torch.export and the converters behind it patch classes,
+    keep caches and leave tensors without data on modules, and tracing may never end. What one
+    case leaves behind, and how long it takes, must not concern the next.
+
     Attributes:
         export_format: transformers' name of the format, such as ``onnx``.
         packages: Modules without which it cannot export and run.
+        serves_plainly: Whether forward passes are exported without transformers' exporters
+            where there are none.
     """
 
     export_format: ClassVar[str]
-    packages: ClassVar[tuple[str, ...]] = ()
+    packages: ClassVar[tuple[str, ...]] = ("torch",)
+    serves_plainly: ClassVar[bool] = False
+    can_crash = True
+    decomposes = True
 
     def resolve_runtime(self, requested: str = "auto") -> str | None:
         """The delegate that is asked for, where the format has delegates.
 
         Raises:
-            BackendUnavailableError: A package is missing, or transformers is too old.
+            BackendUnavailableError: A package is missing, or transformers or torch is too old.
         """
         missing = [name for name in self.packages if not importlib.util.find_spec(name)]
         if missing:
-            raise BackendUnavailableError(f"{', '.join(missing)} is not installed.", _INSTALL)
-        if not _has_exporters():
-            raise BackendUnavailableError(
-                f"transformers is older than {_OLDEST} and has no exporters.", _INSTALL
-            )
+            raise BackendUnavailableError(f"{', '.join(missing)} is not installed.", INSTALL)
+        if not self.serves_plainly:
+            self.require_exporters()
         return None if requested == "auto" else requested
+
+    def require_exporters(self) -> None:
+        """Refuse what only transformers' own exporters can do, such as generation.
+
+        Raises:
+            BackendUnavailableError: transformers has none, or they do not run on this torch.
+        """
+        if too_old := _too_old():
+            told = "; ".join(too_old)
+            raise BackendUnavailableError(
+                f"transformers' exporters need more than {told}.", INSTALL
+            )
 
     @abstractmethod
     def configured(self, options: ExportOptions) -> Mapping[str, Any]:
         """Fields of the exporter's configuration besides ``dynamic``."""
+
+    def configured_for(
+        self, inputs: Mapping[str, Any], options: ExportOptions
+    ) -> Mapping[str, Any]:
+        """Fields of the configuration, where they depend on the prepared inputs."""
+        return self.configured(options)
 
     def runner_arguments(self) -> Mapping[str, Any]:
         """Arguments of the runner; every backend runs on the CPU."""
@@ -71,41 +108,58 @@ class HfBackend(Backend):
     def export(
         self, model: torch.nn.Module, inputs: Mapping[str, Any], options: ExportOptions
     ) -> ExportedModel:
-        """Export `model` with transformers' exporter and load the program into its runtime."""
-        from transformers.exporters import auto
-
-        exporter = auto.get_exporter_class(self.export_format)()
-        config = exporter.config_class(dynamic=options.dynamic, **self.configured(options))
-        exported = exporter.export(model, copy.deepcopy(dict(inputs)), config)
-        return HfModel(exported.to("cpu", **self.runner_arguments()))
-
-
-@dataclass
-class HfModel(ExportedModel):
-    """What one of transformers' exporters has exported.
-
-    Attributes:
-        exported: transformers' ``ExportedModel`` of one component, loaded into its runtime.
-    """
-
-    exported: Any
-
-    def __call__(self, inputs: Mapping[str, Any]) -> Any:
-        """Run on keyword inputs; each run gets copies, since programs may write into them."""
-        return self.exported(**copy.deepcopy(dict(inputs)))
-
-    def with_weights(self, model: torch.nn.Module) -> ExportedModel:
-        """Not possible: the program holds its weights.
+        """Export `model` and load the program into its runtime.
 
         Raises:
-            WeightsInlinedError: Always.
+            BackendUnavailableError: Only transformers' exporters could do it, and there are none.
+            BackendIncompatibleError: transformers' exporters are not as they are expected to be.
         """
-        raise WeightsInlinedError(f"a program of {self.exported.export_format} holds its weights")
+        with _left_as_it_was(model):
+            if has_exporters():
+                return self._export_with_transformers(model, inputs, options)
+            return self.export_plainly(model, inputs, options)
+
+    def export_plainly(
+        self, model: torch.nn.Module, inputs: Mapping[str, Any], options: ExportOptions
+    ) -> ExportedModel:
+        """Export one forward pass with torch's own exporter and nothing of transformers'."""
+        self.require_exporters()
+        raise NotImplementedError(f"{self.name} has no path besides transformers' exporters")
+
+    def loaded(self, exported: Any, program: HfModel) -> HfModel:
+        """The program in its runtime.
+
+        Args:
+            exported: transformers' ``ExportedModel`` of one component.
+            program: The same, as it runs with transformers' own runner.
+        """
+        return program
+
+    def _export_with_transformers(
+        self, model: torch.nn.Module, inputs: Mapping[str, Any], options: ExportOptions
+    ) -> ExportedModel:
+        from exporters.hf_inputs import HfInputs
+        from exporters.hf_program import HfModel
+        from exporters.hf_toolkit import exporter_of
+
+        traced = HfInputs(model, inputs)
+        exporter = exporter_of(self.export_format)
+        fields = self.configured_for(traced.prepared, options)
+        exported = exporter.export(model, traced.for_trace(), options.dynamic, fields)
+        exported.to("cpu", **self.runner_arguments())
+        return self.loaded(exported, HfModel(exported, traced))
 
 
-@cache
-def _has_exporters() -> bool:
+@contextmanager
+def _left_as_it_was(model: torch.nn.Module) -> Iterator[None]:
+    """Undo what the toolkits leave on a model: patched forwards, set-aside weights, fake tensors.
+
+    They restore most of it themselves, but not all, and not wherever they raise.
+    """
+    from exporters.neuron.patches.snapshot import ModuleSnapshot
+
+    snapshot = ModuleSnapshot(model)
     try:
-        return Version(version("transformers")) >= _OLDEST
-    except PackageNotFoundError:
-        return False
+        yield
+    finally:
+        snapshot.restore()

@@ -1,0 +1,51 @@
+"""A model as a program of torch.export, with what its inputs and outputs looked like."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from exporters.neuron.flat import Binding, FlatForward, Layout
+
+__all__ = ["PlainProgram"]
+
+
+@dataclass(frozen=True)
+class PlainProgram:
+    """An exported program, and how keyword inputs become its arguments.
+
+    Attributes:
+        exported: torch's ``ExportedProgram`` of positional tensors.
+        arguments: Those of the trace.
+        binding: The names and the order of the inputs.
+        layout: The structure of the output.
+    """
+
+    exported: torch.export.ExportedProgram
+    arguments: tuple[torch.Tensor, ...]
+    binding: Binding
+    layout: Layout
+
+    @classmethod
+    def of(cls, model: torch.nn.Module, inputs: Mapping[str, Any], dynamic: bool) -> PlainProgram:
+        """Export `model` with ``torch.export.export(strict=False)``.
+
+        Args:
+            model: The model.
+            inputs: Keyword inputs of the trace.
+            dynamic: Whether torch may leave the size of every axis open.
+        """
+        with torch.no_grad():
+            flat = FlatForward(model, inputs)
+            arguments = flat.binding.flatten(inputs)
+            # `forward(*tensors)` is one argument, so there is one specification of them all.
+            shapes = (tuple(map(_every_axis, arguments)),) if dynamic else None
+            exported = torch.export.export(flat, arguments, dynamic_shapes=shapes, strict=False)
+        return cls(exported, flat.binding.flatten(inputs), flat.binding, flat.layout)
+
+
+def _every_axis(tensor: torch.Tensor) -> dict[int, Any]:
+    return dict.fromkeys(range(tensor.dim()), torch.export.Dim.AUTO)
