@@ -9,6 +9,7 @@ from typing import Any, Final
 import torch
 
 from exporters.tree import substitute, tensor_leaves
+from testing.inputs.axes import axes_of, resized, sizes_of
 from testing.inputs.domains import Domain, Kind
 from testing.inputs.inferring import infer_domains
 from testing.inputs.padding import padded
@@ -31,6 +32,7 @@ class SampledInputs:
         seed: What every draw derives from, with the names of family and leaf.
         families: Names of the fresh sets.
         unchanged: Leaves that no fresh set changes, each with why.
+        axes: Axes besides the batch that may have another size, with that of the trace.
     """
 
     def __init__(
@@ -55,7 +57,8 @@ class SampledInputs:
         self._example = example
         self._traced = self._traced_leaves()
         self.families = tuple(name for name in FAMILIES if self._has_family(name))
-        self.axes: Mapping[str, int] = {}
+        self._axes = axes_of(self._tensor_domains())
+        self.axes: Mapping[str, int] = sizes_of(self._axes, self._domains)
         self.unchanged: Mapping[str, str] = {
             path: domain.reason
             for path, domain in self._domains.items()
@@ -105,21 +108,25 @@ class SampledInputs:
 
         Raises:
             ValueError: No such family.
+            KeyError: No such axis.
         """
         if family not in self.families:
             raise ValueError(f"no family {family!r}; there are: {', '.join(self.families)}")
-        leaves = self._fresh_leaves(family, batch_size or self.batch_size)
+        leaves = self._fresh_leaves(family, batch_size or self.batch_size, lengths or {})
         if self._example is None:
             return leaves
         originals = tensor_leaves(self._example)
         replacements = {id(originals[path]): leaf for path, leaf in leaves.items()}
         return dict(substitute(dict(self._example), replacements))
 
-    def _fresh_leaves(self, family: str, batch_size: int) -> dict[str, torch.Tensor]:
+    def _fresh_leaves(
+        self, family: str, batch_size: int, lengths: Mapping[str, int]
+    ) -> dict[str, torch.Tensor]:
         """Draw until every leaf differs; a draw that repeats the trace is rare but possible."""
+        domains = resized(self._tensor_domains(), self._axes, lengths)
         drawn: dict[str, torch.Tensor] = {}
         for salt in range(_REDRAWS):
-            drawn = sample(self._tensor_domains(), family, batch_size, self.seed, salt)
+            drawn = sample(domains, family, batch_size, self.seed, salt)
             if not self._repeated(family, drawn):
                 return drawn
         names = ", ".join(self._repeated(family, drawn))

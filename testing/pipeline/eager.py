@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -14,13 +14,20 @@ from testing.comparison import compare
 from testing.comparison.masks import MaskedLeaves, comparison_masks, find_masked_leaves
 from testing.faults import describe_error
 from testing.pipeline.part_run import PartRun
+from testing.pipeline.sizes import sized
 from testing.pipeline.trials import Kind, Run, Trial, changed_leaves, other_weights, run_once
 from testing.registry.entries import Tolerance
 from testing.results import Outcome
 from testing.seeds import SEED
 from testing.subject import Subject
 
-__all__ = ["Reference", "require_independent_samples", "run_eager"]
+__all__ = [
+    "Reference",
+    "add_other_sizes",
+    "add_other_weights",
+    "require_independent_samples",
+    "run_eager",
+]
 
 # What is left of a difference is then rounding of the last bits.
 _EXACT: Final = Tolerance(atol=0.0, rtol=0.0)
@@ -36,6 +43,7 @@ class Reference:
         noise: How much eager differs under another seed, in words.
         twin: The model with the weights of the last trial; None where there is no such trial.
         notes: What a reader must know.
+        traced_sizes: Axes that are declared dynamic, each with its size in the trace.
     """
 
     runs: list[tuple[Trial, Run]]
@@ -43,6 +51,7 @@ class Reference:
     noise: str | None
     twin: torch.nn.Module | None = None
     notes: list[str] = field(default_factory=list)
+    traced_sizes: Mapping[str, int] = field(default_factory=dict)
 
 
 def run_eager(part: PartRun, subject: Subject, trials: list[Trial]) -> Reference:
@@ -58,9 +67,35 @@ def run_eager(part: PartRun, subject: Subject, trials: list[Trial]) -> Reference
     )
     reference = Reference(runs, masked, _noise(first, runs[1][1]))
     reference.notes += [f"Note: {masked.note}."] if masked.note else []
-    if not subject.is_trained:
-        _add_other_weights(reference, subject.model, trials[-1])
     return reference
+
+
+def add_other_sizes(reference: Reference, subject: Subject) -> None:
+    """Add trials at other sizes of each axis, as far as eager takes them."""
+    call = _call(subject.model)
+    found = sized(subject.inputs, lambda trial: run_once(call, trial.inputs, trial.seed))
+    reference.runs += found.runs
+    reference.traced_sizes = found.traced
+    reference.notes += found.notes
+
+
+def add_other_weights(reference: Reference, model: torch.nn.Module, trial: Trial) -> None:
+    """Add the trial with other weights, if eager tells them from the old ones."""
+    try:
+        twin = other_weights(model)
+        changed = run_once(_call(twin), trial.inputs, trial.seed)
+    except Exception as error:
+        # A model need not stand other weights, and may hold what cannot be copied.
+        reference.notes.append(f"Note: other weights were not tried: {describe_error(error)}.")
+        return
+    old = next(run for t, run in reference.runs if t.differs_in_weights_only(trial))
+    if not changed_leaves(old.output, changed.output):
+        reference.notes.append("Note: other weights change nothing in eager; none were tried.")
+    elif _special_values(changed.output) != _special_values(old.output):
+        reference.notes.append("Note: other weights change where eager has NaN or infinities.")
+    else:
+        reference.runs.append((trial, changed))
+        reference.twin = twin
 
 
 def require_independent_samples(part: PartRun, subject: Subject, reference: Reference) -> None:
@@ -99,25 +134,6 @@ def _noise(first: Run, reseeded: Run) -> str | None:
     if found.passed:
         return None
     return f"Eager draws random numbers; under another seed: {'; '.join(found.failures)}."
-
-
-def _add_other_weights(reference: Reference, model: torch.nn.Module, trial: Trial) -> None:
-    """Add the trial with other weights, if eager tells them from the old ones."""
-    try:
-        twin = other_weights(model)
-        changed = run_once(_call(twin), trial.inputs, trial.seed)
-    except Exception as error:
-        # A model need not stand other weights, and may hold what cannot be copied.
-        reference.notes.append(f"Note: other weights were not tried: {describe_error(error)}.")
-        return
-    old = next(run for t, run in reference.runs if t.differs_in_weights_only(trial))
-    if not changed_leaves(old.output, changed.output):
-        reference.notes.append("Note: other weights change nothing in eager; none were tried.")
-    elif _special_values(changed.output) != _special_values(old.output):
-        reference.notes.append("Note: other weights change where eager has NaN or infinities.")
-    else:
-        reference.runs.append((trial, changed))
-        reference.twin = twin
 
 
 def _special_values(output: Any) -> dict[str, int]:

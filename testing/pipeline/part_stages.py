@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 import torch
 
 from exporters.base import (
     Backend,
+    BackendIncompatibleError,
+    BackendUnavailableError,
     ExportedModel,
     ExportOptions,
+    RuntimeLimitError,
     Selection,
     WeightsInlinedError,
 )
 from testing.comparison import worst
-from testing.faults import model_files, readable
-from testing.pipeline.eager import Reference, require_independent_samples, run_eager
+from testing.faults import describe_error, model_files, readable
+from testing.pipeline.eager import (
+    Reference,
+    add_other_sizes,
+    add_other_weights,
+    require_independent_samples,
+    run_eager,
+)
+from testing.pipeline.frozen import Refusal
 from testing.pipeline.part_run import PartRun
 from testing.pipeline.trials import Kind, Run, Trial, plan
 from testing.pipeline.verdict import judge, judge_trial
@@ -25,17 +36,24 @@ from testing.subject import Subject
 
 __all__ = ["run_stages"]
 
+# They say nothing of a size.
+_OF_THE_WHOLE: Final = (RuntimeLimitError, BackendUnavailableError, BackendIncompatibleError)
+
 
 def run_stages(part: PartRun, subject: Subject, backend: Backend) -> None:
     """Take a part from its prepared subject to the verdict in its result."""
     dynamic = part.request.case.dynamic
     part.files |= model_files(subject.model)
-    trials = plan(subject.inputs, dynamic)
+    trials = plan(subject.inputs, dynamic and backend.chunks_batch)
 
     part.clock.begin("eager")
     reference = run_eager(part, subject, trials)
     if dynamic and backend.chunks_batch:
         require_independent_samples(part, subject, reference)
+    elif dynamic:
+        add_other_sizes(reference, subject)
+    if not subject.is_trained:
+        add_other_weights(reference, subject.model, trials[-1])
 
     part.clock.begin("export")
     part.exported = exported = _export(part, subject, backend)
@@ -43,10 +61,10 @@ def run_stages(part: PartRun, subject: Subject, backend: Backend) -> None:
         part.end(Outcome.EXPORTED, "Compiled; nothing here can run it.")
 
     part.clock.begin("run")
-    outputs = _run_exported(part, exported, reference)
+    outputs, refused = _run_exported(part, exported, reference)
 
     part.clock.begin("compare")
-    _judge(part, subject, reference, outputs, exported)
+    _judge(part, subject, reference, outputs, refused, exported)
 
 
 def _export(part: PartRun, subject: Subject, backend: Backend) -> ExportedModel:
@@ -70,8 +88,12 @@ def _export(part: PartRun, subject: Subject, backend: Backend) -> ExportedModel:
 
 def _run_exported(
     part: PartRun, exported: ExportedModel, reference: Reference
-) -> list[tuple[Trial, Run, Run]]:
-    """Run the exported model on every trial that eager ran."""
+) -> tuple[list[tuple[Trial, Run, Run]], list[Refusal]]:
+    """Run the exported model on every trial that eager ran.
+
+    Returns:
+        The trials with both runs, and other sizes that the program does not take.
+    """
     programs = dict.fromkeys(Kind, exported)
     if reference.twin is not None:
         try:
@@ -80,9 +102,20 @@ def _run_exported(
             reference.runs.pop()
             told = readable(str(error))
             reference.notes.append(f"Note: weights are inlined, no others were tried: {told}")
-    return [
-        (trial, eager, part.run(programs[trial.kind], trial)) for trial, eager in reference.runs
-    ]
+    ran: list[tuple[Trial, Run, Run]] = []
+    refused: list[Refusal] = []
+    for trial, eager in reference.runs:
+        try:
+            ran.append((trial, eager, part.run(programs[trial.kind], trial)))
+        except _OF_THE_WHOLE:
+            raise
+        except Exception as error:
+            if not trial.sizes:
+                raise
+            # Every size is tried, since which of them are refused tells the axis that is frozen.
+            refused.append(Refusal(trial, describe_error(error)))
+            part.trial = None
+    return ran, refused
 
 
 def _judge(
@@ -90,6 +123,7 @@ def _judge(
     subject: Subject,
     reference: Reference,
     outputs: list[tuple[Trial, Run, Run]],
+    refused: list[Refusal],
     exported: ExportedModel,
 ) -> None:
     tolerance = part.terms.tolerance
@@ -100,6 +134,8 @@ def _judge(
         reads=exported.baked_reads,
         unchanged=subject.inputs.unchanged,
         exactness_reason=part.terms.exactness_reason,
+        refused=refused,
+        traced_sizes=reference.traced_sizes,
         notes=[*reference.notes, *_told(part)],
     )
     part.result.metrics = worst(one.comparison for one in judged)

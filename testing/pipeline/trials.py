@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 from itertools import cycle
 from typing import Any, Final
@@ -42,6 +42,8 @@ class Trial:
         inputs: Keyword inputs; each run gets a copy.
         batch_size: Size of their batch.
         seed: Seed of both runs.
+        sizes: Axes that have another size than in the trace, where it tries what is declared
+            dynamic.
     """
 
     kind: Kind
@@ -49,6 +51,7 @@ class Trial:
     inputs: dict[str, Any]
     batch_size: int
     seed: int = SEED
+    sizes: Mapping[str, int] = field(default_factory=dict)
 
     def differs_in_weights_only(self, other: Trial) -> bool:
         """Whether two trials have the same inputs and seed."""
@@ -64,7 +67,7 @@ class Run:
 
 
 def plan(inputs: Inputs, dynamic: bool) -> list[Trial]:
-    """The trials of one case, the traced inputs first.
+    """The trials of one case, the traced inputs first and other weights last.
 
     ``dynamic`` adds batches of 1, 2B and 2B+1 samples for a trace of B: less than one chunk, a
     whole number of chunks, and a last chunk that is padded. Each takes the next family.

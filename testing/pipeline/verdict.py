@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 from exporters.base import BakedRead
 from exporters.tree import leaves
 from testing.comparison import Comparison, compare
 from testing.comparison.masks import MaskedLeaves, comparison_masks
+from testing.pipeline.frozen import Refusal, frozen_axes
 from testing.pipeline.trials import Kind, Run, Trial
 from testing.registry.entries import Tolerance
 from testing.results import PROVES_NOTHING
@@ -20,7 +22,7 @@ _TRIALS_TOLD: Final = 3
 _SENTENCES_TOLD: Final = 4
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Judged:
     """One trial with what both sides returned and how they compare."""
 
@@ -55,6 +57,8 @@ def judge(
     unchanged: Mapping[str, str],
     exactness_reason: str | None,
     notes: Iterable[str] = (),
+    refused: Sequence[Refusal] = (),
+    traced_sizes: Mapping[str, int] = MappingProxyType({}),
 ) -> Verdict:
     """The verdict over all trials of a case.
 
@@ -65,16 +69,20 @@ def judge(
         unchanged: Input leaves that are the same in every set, each with why.
         exactness_reason: Set where figures are recorded and cannot fail the case.
         notes: What else a reader must know.
+        refused: Other sizes that the program does not take.
+        traced_sizes: Axes that are declared dynamic, each with its size in the trace.
     """
     failing = [one for one in judged if _failures(one, exactness_reason)]
     lines = [
         *_headlines(judged, failing, noise, reads),
+        *_frozen(judged, failing, refused, traced_sizes),
         *_told(_distinct(failing), exactness_reason),
+        *(f"On {one.trial.label}: {one.error}" for one in refused[:_TRIALS_TOLD]),
         *_remarks(judged, unchanged),
         *_excused(judged, exactness_reason),
         *notes,
     ]
-    return Verdict(not failing, "\n".join(dict.fromkeys(lines)) or None)
+    return Verdict(not failing and not refused, "\n".join(dict.fromkeys(lines)) or None)
 
 
 def _failures(one: Judged, exactness_reason: str | None) -> tuple[str, ...]:
@@ -99,11 +107,26 @@ def _headlines(
         lines.append("The exported program disagrees with itself on a second call.")
     if Kind.FRESH in kinds and Kind.TRACED not in kinds:
         lines.append(_baked(reads))
-    if Kind.SIZE in kinds and Kind.FRESH not in kinds:
+    chunked = any(one.trial.kind is Kind.SIZE and not one.trial.sizes for one in failing)
+    if chunked and Kind.FRESH not in kinds:
         lines.append(_batch_dependent(failing))
     if kinds == {Kind.WEIGHTS}:
         lines.append(_stale(judged))
     return lines
+
+
+def _frozen(
+    judged: Sequence[Judged],
+    failing: Sequence[Judged],
+    refused: Sequence[Refusal],
+    traced_sizes: Mapping[str, int],
+) -> Iterator[str]:
+    """What failures at other sizes say, where sizes of the trace do not fail."""
+    wrong = [one.trial for one in failing if one.trial.sizes]
+    wrong += [one.trial for one in refused]
+    if wrong and all(one.trial.sizes or one.trial.kind is Kind.WEIGHTS for one in failing):
+        passing = [o.trial for o in judged if o.trial.sizes and o not in failing]
+        yield from frozen_axes(wrong, passing, traced_sizes)
 
 
 def _repeats(judged: Sequence[Judged]) -> bool:

@@ -145,6 +145,41 @@ class _EagerCopy(ExportedModel):
         return _EagerCopy(self._double, kept, self._chunk)
 
 
+class ExportingDouble(EagerDouble):
+    """Exports with ``torch.export``, which fixes what the model lets it fix.
+
+    Under ``dynamic`` every axis of every input is declared so, as transformers' exporters do;
+    those in `fixed` are left out, as an exporter with a fault may.
+    """
+
+    fixed: tuple[tuple[str, int], ...] = ()
+
+    def export(
+        self, model: torch.nn.Module, inputs: Mapping[str, Any], options: ExportOptions
+    ) -> ExportedModel:
+        dims = {
+            name: {
+                axis: torch.export.Dim.AUTO
+                for axis in range(value.ndim)
+                if options.dynamic and (name, axis) not in self.fixed
+            }
+            for name, value in inputs.items()
+        }
+        program = torch.export.export(model, (), dict(inputs), dynamic_shapes=dims, strict=False)
+        return _Program(program)
+
+
+class _Program(ExportedModel):
+    def __init__(self, program: Any) -> None:
+        self._module = program.module()
+
+    def __call__(self, inputs: Mapping[str, Any]) -> Any:
+        return self._module(**inputs)
+
+    def with_weights(self, model: torch.nn.Module) -> ExportedModel:
+        raise WeightsInlinedError("this double holds its weights")
+
+
 class TracingDouble(EagerDouble):
     """Traces with ``torch.jit.trace``, which bakes in whatever Python reads from a tensor."""
 

@@ -403,3 +403,69 @@ class TestInferredFromMasksOfOnes:
         traced = SampledInputs.infer(example, self.config).traced()
         assert len(set(traced["attention_mask"].sum(-1).flatten().tolist())) > 1
         assert torch.equal(traced["input_ids"] == 1, traced["attention_mask"] == 0)
+
+
+# Axes
+
+
+def test_axes_are_those_of_ids_masks_and_what_follows_them() -> None:
+    domains = {
+        **text_domains(),
+        "bbox": Domain(Kind.BOXES, (LENGTH, 4), mask="attention_mask"),
+        "decoder_input_ids": Domain(Kind.TOKENS, (8,), high=9, mask="decoder_attention_mask"),
+        "decoder_attention_mask": Domain(Kind.MASK, (8,)),
+        "x": waves(),
+    }
+    inputs = SampledInputs(domains)
+    assert inputs.axes == {"length": LENGTH, "decoder_length": 8}
+    fresh = inputs.fresh("noise", 3, {"length": 21})
+    shapes = {path: tuple(leaf.shape) for path, leaf in fresh.items()}
+    assert shapes == {
+        "input_ids": (3, 21),
+        "attention_mask": (3, 21),
+        "token_type_ids": (3, 21),
+        "bbox": (3, 21, 4),
+        "decoder_input_ids": (3, 8),
+        "decoder_attention_mask": (3, 8),
+        "x": (3, 3, 8),
+    }
+
+
+@pytest.mark.parametrize("length", [12, 21])
+def test_another_length_keeps_padding_and_what_every_sample_holds(length: int) -> None:
+    inputs = SampledInputs(text_domains(runs=(Run((IMAGE,) * 4), Run((EOS,), Place.END))))
+    fresh = inputs.fresh("noise", 4, {"length": length})
+    ids, real = fresh["input_ids"], fresh["attention_mask"].bool()
+    assert (ids == IMAGE).sum(1).tolist() == [4] * 4
+    assert (ids == EOS).sum(1).tolist() == [1] * 4
+    assert bool((ids[~real] == PAD).all())
+    assert not bool(real.all())
+
+
+def test_sides_of_pictures_and_sound_without_a_mask_are_axes() -> None:
+    pictures = Domain(Kind.FLOAT, (3, 8, 6), dtype=torch.float32, mask="pixel_mask")
+    sound = Domain(Kind.FLOAT, (80,), dtype=torch.float32, shortest=60)
+    domains = {"pixel_values": pictures, "pixel_mask": Domain(Kind.AREA, (8, 6))}
+    inputs = SampledInputs({**domains, "input_values": sound})
+    assert inputs.axes == {"height": 8, "width": 6, "input_values_length": 80}
+    fresh = inputs.fresh("noise", None, {"height": 11, "input_values_length": 60})
+    assert fresh["pixel_values"].shape == (2, 3, 11, 6)
+    assert fresh["pixel_mask"].shape == (2, 11, 6)
+    assert fresh["input_values"].shape == (2, 60)
+
+
+def test_an_axis_of_one_is_none() -> None:
+    assert SampledInputs({"ids": Domain(Kind.TOKENS, (1,), high=9)}).axes == {}
+
+
+def test_a_foreign_example_has_axes_too() -> None:
+    inputs = SampledInputs.infer(TestInferred().example(), TestInferred.config)
+    assert inputs.axes == {"length": 7, "height": 4, "width": 4}
+    fresh = inputs.fresh("noise", 2, {"length": 9})
+    assert {n: tuple(fresh[n].shape) for n in ("input_ids", "attention_mask")} == {
+        "input_ids": (2, 9),
+        "attention_mask": (2, 9),
+    }
+    assert fresh["use_cache"] is False
+    with pytest.raises(KeyError, match="depth"):
+        inputs.fresh("noise", 2, {"depth": 9})
