@@ -136,7 +136,7 @@ def _judge(
         exactness_reason=part.terms.exactness_reason,
         refused=refused,
         traced_sizes=reference.traced_sizes,
-        notes=[*reference.notes, *_told(part)],
+        notes=[*reference.notes, *_told(part), *(f"Note: {n}." for n in exported.notes)],
     )
     part.result.metrics = worst(one.comparison for one in judged)
     part.result.outcome = Outcome.PASSED if verdict.passed else Outcome.FAILED
