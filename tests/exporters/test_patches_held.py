@@ -177,12 +177,13 @@ def test_what_no_trace_leaves_behind_needs_no_patch() -> None:
 
 
 class Owner(nn.Module):
-    """Holds a module that contains its owner."""
+    """Holds a module that contains its owner, in a list that contains itself."""
 
     def __init__(self) -> None:
         super().__init__()
         self.table, self.helper = torch.rand(4), [nn.ModuleList()]
         self.helper[0].append(self)
+        self.helper.append(self.helper)
 
 
 def test_no_model_comes_to_contain_itself() -> None:

@@ -29,20 +29,21 @@ def held_modules(module: nn.Module) -> Iterator[tuple[str, nn.Module]]:
     They stand in plain lists, tuples or dicts, or were set past ``__setattr__``. Each comes with
     a name made of its attribute and its place there, ``projections_0``.
     """
-    attributes = vars(module).items()
     registered = {id(part) for part in module.children()}
-    for name, part in _modules((name, value) for name, value in attributes if name != "_modules"):
+    attributes = {name: value for name, value in vars(module).items() if name != "_modules"}
+    for name, part in _modules(attributes.items(), set()):
         if id(part) not in registered:
             yield name, part
 
 
-def _modules(named: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, nn.Module]]:
+def _modules(named: Iterable[tuple[Any, Any]], seen: set[int]) -> Iterator[tuple[str, nn.Module]]:
+    """The modules in nested containers; one that contains itself is entered once."""
     from torch import nn
 
     for name, value in named:
         if isinstance(value, nn.Module):
             yield name, value
-        elif type(value) in (list, tuple):
-            yield from _modules((f"{name}_{index}", one) for index, one in enumerate(value))
-        elif type(value) is dict:
-            yield from _modules((f"{name}_{key}", one) for key, one in value.items())
+        elif type(value) in (list, tuple, dict) and id(value) not in seen:
+            seen.add(id(value))
+            members = value.items() if type(value) is dict else enumerate(value)
+            yield from _modules(((f"{name}_{key}", one) for key, one in members), seen)
