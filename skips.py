@@ -114,13 +114,6 @@ EXPORT_SKIPS: dict[str, dict[str, str | Skip]] = {
             "0.0627566054, allowed 0.000106 (10977 of 32768 elements; max abs 0.119, max rel 55, "
             "scale 0.999)."
         ),
-        "Wav2Vec2BertForXVector": (
-            "aten::_local_scalar_dense of attention_mask at modeling_wav2vec2_bert.py:1482; "
-            "aten::_local_scalar_dense of attention_mask at modeling_wav2vec2_bert.py:1483: "
-            "baked in while tracing. On fresh inputs `noise`: `logits` differs at [1, 24]: "
-            "-0.134931937 where eager has -0.121262684, allowed 7.66e-05 (63 of 64 elements; max "
-            "abs …"
-        ),
     },
     "neuron.dynamic": {
         "SplinterForPreTraining": (
@@ -131,12 +124,6 @@ EXPORT_SKIPS: dict[str, dict[str, str | Skip]] = {
         ),
     },
     "neuron.static": {
-        "Aimv2Model": (
-            "aten::_local_scalar_dense of attention_mask at masking_utils.py:255: baked in while "
-            "tracing. On fresh inputs `unpadded`: `logits_per_image` differs at [0, 1]: "
-            "-0.27777195 where eager has 1.34229136, allowed 0.000234 (4 of 4 elements; max abs "
-            "1.62, max rel 1.21, scale 2.78)."
-        ),
         "ChameleonForConditionalGeneration": (
             "aten::_to_copy of pixel_values at modeling_chameleon.py:794; aten::nonzero of "
             "input_ids at modeling_chameleon.py:913: baked in while tracing. On fresh inputs "

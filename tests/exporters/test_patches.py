@@ -93,6 +93,13 @@ def test_every_patch_names_the_upstream_issue_and_what_it_replaces() -> None:
         "prophetnet",
         "last_token",
         "patch_positions",
+        "covered_patches",
+        "image_tokens",
+        "language_cache",
+        "pooled_lengths",
+        "skipped_masks",
+        "special_tokens",
+        "whole_rows",
     ]
     for name, patch in PATCHES.items():
         assert patch.name == name

@@ -22,13 +22,20 @@ from exporters.neuron.patches.base import (
     UnknownPatchError,
 )
 from exporters.neuron.patches.convbert import CONVBERT
+from exporters.neuron.patches.covered_patches import COVERED_PATCHES
 from exporters.neuron.patches.experts import EXPERTS
 from exporters.neuron.patches.held import HELD
+from exporters.neuron.patches.image_tokens import IMAGE_TOKENS
+from exporters.neuron.patches.language_cache import LANGUAGE_CACHE
 from exporters.neuron.patches.last_token import LAST_TOKEN
 from exporters.neuron.patches.patch_positions import PATCH_POSITIONS
+from exporters.neuron.patches.pooled_lengths import POOLED_LENGTHS
 from exporters.neuron.patches.prophetnet import PROPHETNET
+from exporters.neuron.patches.skipped_masks import SKIPPED_MASKS
 from exporters.neuron.patches.snapshot import ModuleSnapshot
+from exporters.neuron.patches.special_tokens import SPECIAL_TOKENS
 from exporters.neuron.patches.weight_norm import WEIGHT_NORM
+from exporters.neuron.patches.whole_rows import WHOLE_ROWS
 from exporters.neuron.patches.yolos import YOLOS
 
 if TYPE_CHECKING:
@@ -59,6 +66,13 @@ PATCHES: Final[Mapping[str, TracePatch]] = MappingProxyType(
             PROPHETNET,
             LAST_TOKEN,
             PATCH_POSITIONS,
+            COVERED_PATCHES,
+            IMAGE_TOKENS,
+            LANGUAGE_CACHE,
+            POOLED_LENGTHS,
+            SKIPPED_MASKS,
+            SPECIAL_TOKENS,
+            WHOLE_ROWS,
         )
     }
 )
