@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import pytest
 
+from exporters import BACKENDS, register
 from testing import pipeline
 from testing.faults import describe_error, readable, source_of
 from testing.isolation import ModuleSpec, load_module
@@ -37,7 +38,13 @@ class UnreachableTestClassError(LookupError):
 
 
 def main(payload: dict[str, Any], report: Callable[[str], None]) -> dict[str, Any]:
-    """The target of an isolated child: a request and a result, both as JSON carries them."""
+    """The target of an isolated child: a request and a result, both as JSON carries them.
+
+    The parent says where the backend is, which code of its own may have registered.
+    """
+    backend, place = payload["case"]["backend"], payload.pop("place")
+    if backend not in BACKENDS:
+        register(backend, place)
     result = run_case(CaseRequest.from_dict(payload), report)
     row: dict[str, Any] = json.loads(result.to_json())
     return row

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
-from exporters import get_backend
+from exporters import BACKENDS, get_backend
 from exporters.base import Backend
 from testing.execution.endings import result_of, with_op
 from testing.execution.stages import listener
@@ -88,7 +88,7 @@ def _in_child(server: ForkServer, request: CaseRequest, backend: Backend) -> Cas
     with _with_workdir(request) as asked:
         task = Task(
             target=_TARGET,
-            payload=asked.to_dict(),
+            payload={**asked.to_dict(), "place": BACKENDS[backend.name]},
             timeout=request.timeout,
             memory=request.settings.case_memory,
             modules=modules_of(request),

@@ -17,4 +17,5 @@ pytest_plugins = [
     "testing.plugin.transport",
     "testing.plugin.live",
     "testing.plugin.summary",
+    "testing.plugin.left_out",
 ]

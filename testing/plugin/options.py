@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from exporters import BACKENDS, get_backend
+from exporters import BACKENDS, BROKEN, get_backend
 from exporters.base import Selection
 from testing.session import is_slow_run
 from testing.settings import RunSettings
@@ -149,6 +149,8 @@ def _check(settings: RunSettings) -> None:
     if settings.crash_retries < 0:
         raise pytest.UsageError("--crash-retries: give 0 or more")
     for name in settings.backends:
+        if name in BROKEN:
+            raise pytest.UsageError(str(BROKEN[name]))
         if name not in BACKENDS:
             raise pytest.UsageError(_unknown("backend", name, list(BACKENDS)))
     if settings.shard is not None:

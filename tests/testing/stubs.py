@@ -48,6 +48,30 @@ class MissingStub(NeuronStub):
         raise BackendUnavailableError("onnx is not installed.", "pip install onnx")
 
 
+class DelegatesStub(NeuronStub):
+    """Of its two delegates only xnnpack is here, and mlx cannot be dynamic."""
+
+    name = "executorch"
+    test_prefix = "executorch"
+    runtimes = ()
+    variants = (
+        Variant(dynamic=False, delegate="xnnpack"),
+        Variant(dynamic=False, delegate="mlx"),
+        Variant(dynamic=True, delegate="mlx"),
+    )
+
+    def resolve_runtime(self, requested: str = "auto") -> str | None:
+        return None
+
+    def require_delegate(self, delegate: str | None) -> None:
+        if delegate == "mlx":
+            raise BackendUnavailableError("mlx is not built in.", "pip install mlx")
+
+    def not_applicable(self, variant: Variant) -> str | None:
+        is_told = variant.dynamic and variant.delegate == "mlx"
+        return "mlx does not grow" if is_told else None
+
+
 BACKENDS = {
     "neuron": "tests.testing.stubs:NeuronStub",
     "onnx": "tests.testing.stubs:MissingStub",

@@ -61,6 +61,13 @@ def _backends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Key, "here", lambda tests: Key(versions_here(), "0123"))
 
 
+@pytest.fixture
+def _delegates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A backend of two delegates, one of which is here."""
+    place = "tests.testing.stubs:DelegatesStub"
+    monkeypatch.setitem(exporters.BACKENDS, "executorch", place)
+
+
 class Bench:
     """A file of skips, and how each class ends."""
 
@@ -149,7 +156,7 @@ class TestVerdicts:
         assert finding.verdict is Verdict.TOO_BROAD
         assert [str(scope) for scope in finding.proposed] == ["neuron.dynamic"]
 
-    @pytest.mark.parametrize("scope", ["onnx", "openvino", "neuron.neuronx", "executorch.mlx"])
+    @pytest.mark.parametrize("scope", ["onnx", "neuron.neuronx"])
     def test_what_another_backend_or_runtime_has_is_not_run(
         self, bench: Bench, scope: str
     ) -> None:
@@ -157,6 +164,15 @@ class TestVerdicts:
             f"{scope} BertModel": "not run"
         }
         assert bench.requests == []
+
+    @pytest.mark.usefixtures("_delegates")
+    def test_a_delegate_that_is_not_here_is_not_run_and_those_that_are_decide(
+        self, bench: Bench
+    ) -> None:
+        skips = '{"%s": {"BertModel": "no kernel"}}'
+        assert bench.only(skips % "executorch.mlx").verdict is Verdict.NOT_RUN
+        assert bench.only(skips % "executorch").verdict is Verdict.STALE
+        assert {request.case.delegate for request in bench.requests} == {"xnnpack"}
 
     def test_what_is_run_in_part_and_passes_is_not_stale(self, bench: Bench) -> None:
         finding = bench.only('{"all": {"BertModel": "dies in trace"}}')

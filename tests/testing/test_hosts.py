@@ -23,6 +23,7 @@ def generated(test_class: type[unittest.TestCase]) -> list[str]:
 
 def run_host(host: str, chosen: str, results: Path) -> subprocess.CompletedProcess[str]:
     options = ["-p", "no:hypothesispytest", "-p", "no:cacheprovider", "--slow", "-k", chosen]
+    options += ["--backend", "neuron"]
     return subprocess.run(
         [sys.executable, "-m", "pytest", HOSTS / host, *options, "--results", results],
         cwd=ROOT,

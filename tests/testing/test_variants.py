@@ -2,59 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import pytest
 
 import exporters
-from exporters.base import (
-    Backend,
-    BackendUnavailableError,
-    ExportedModel,
-    ExportOptions,
-    Variant,
-)
+from exporters.base import Variant
 from testing import execution, session
 from testing.cases import ExportCase, cases_of
 from testing.results import CaseResult, Outcome
 from testing.session import Planned, Session
 from testing.settings import CaseRequest, RunSettings
+from tests.testing import stubs
 
-HERE = Variant(dynamic=False, delegate="swift")
-ABSENT = Variant(dynamic=False, delegate="distant")
-SAYS_NOTHING = Variant(dynamic=True, delegate="distant")
-
-
-class DelegatesStub(Backend):
-    name = "delegates"
-    test_prefix = "delegates"
-    variants = (HERE, ABSENT, SAYS_NOTHING)
-    distributions = ("pytest",)
-
-    def resolve_runtime(self, requested: str = "auto") -> str | None:
-        return None
-
-    def require_delegate(self, delegate: str | None) -> None:
-        if delegate == "distant":
-            raise BackendUnavailableError("distant is not built in.", "pip install distant")
-
-    def not_applicable(self, variant: Variant) -> str | None:
-        return "distant things do not grow" if variant == SAYS_NOTHING else None
-
-    def tolerance(self, runtime: str | None) -> float:
-        return 1e-3
-
-    def export(
-        self, model: Any, inputs: Mapping[str, Any], options: ExportOptions
-    ) -> ExportedModel:
-        raise NotImplementedError
+HERE, ABSENT, SAYS_NOTHING = stubs.DelegatesStub.variants
 
 
 @pytest.fixture
 def ran(monkeypatch: pytest.MonkeyPatch) -> list[ExportCase]:
     """The cases that were run; each passes."""
-    monkeypatch.setitem(exporters.BACKENDS, "delegates", f"{__name__}:DelegatesStub")
+    monkeypatch.setitem(exporters.BACKENDS, "executorch", "tests.testing.stubs:DelegatesStub")
     cases: list[ExportCase] = []
 
     def execute(request: CaseRequest) -> CaseResult:
@@ -66,7 +31,7 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[ExportCase]:
 
 
 def result_of(variant: Variant) -> CaseResult:
-    case = ExportCase.of("BertModel", "bert", DelegatesStub(), variant)
+    case = ExportCase.of("BertModel", "bert", stubs.DelegatesStub(), variant)
     test = session.TestMethod("module", "module.py", "BertExportTest", "test")
     return Session(RunSettings(slow=True)).result_of(Planned(case, "id", test))
 
@@ -81,8 +46,8 @@ def test_one_that_is_not_is_skipped_with_the_command_that_installs_it(
 ) -> None:
     result = result_of(ABSENT)
     assert result.outcome is Outcome.SKIPPED
-    assert result.reason == "distant is not built in. Install it with: pip install distant"
-    assert result.runtime == "distant"
+    assert result.reason == "mlx is not built in. Install it with: pip install mlx"
+    assert result.runtime == "mlx"
     assert not ran
 
 
@@ -91,12 +56,12 @@ def test_a_variant_that_says_nothing_of_any_model_is_not_applicable_anywhere(
 ) -> None:
     result = result_of(SAYS_NOTHING)
     assert result.outcome is Outcome.NOT_APPLICABLE
-    assert result.message == "distant things do not grow"
+    assert result.message == "mlx does not grow"
     assert not ran
 
 
 def test_each_delegate_is_a_case_of_its_own_and_no_runtime(ran: list[ExportCase]) -> None:
-    cases = [case for case in cases_of("BertModel") if case.backend == "delegates"]
+    cases = [case for case in cases_of("BertModel") if case.backend == "executorch"]
     assert [(case.runtime, case.as_variant) for case in cases] == [
         (None, HERE),
         (None, ABSENT),
