@@ -30,13 +30,14 @@ def durations_of(directory: str | Path) -> Mapping[str, int]:
 
 def _by_class(attempts: Iterable[CaseResult]) -> Counter[str]:
     # The longest of a case's attempts counts, which is the same in whatever order files are read.
-    longest: dict[tuple[str, str, str | None], int] = {}
+    longest: dict[tuple[str, str], int] = {}
     for row in attempts:
         taken = round(1000 * row.total_seconds)
-        if taken:
-            key = row.model_class, row.case_id, row.component
+        # The row that sums up components has their time too.
+        if taken and row.component is None:
+            key = row.model_class, row.case_id
             longest[key] = max(taken, longest.get(key, 0))
     total = Counter[str]()
-    for (model_class, _, _), taken in longest.items():
+    for (model_class, _), taken in longest.items():
         total[model_class] += taken
     return total

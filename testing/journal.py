@@ -128,4 +128,10 @@ def _latest(attempts: Iterable[CaseResult]) -> list[CaseResult]:
         key = (result.case_id, result.component)
         if key not in latest or result.attempt >= latest[key].attempt:
             latest[key] = result
-    return list(latest.values())
+    return [row for row in latest.values() if not _is_of_earlier_try(row, latest)]
+
+
+def _is_of_earlier_try(row: CaseResult, latest: dict[tuple[str, str | None], CaseResult]) -> bool:
+    """Whether a component had a result in a try before, and none in the last one."""
+    whole = latest.get((row.case_id, None))
+    return row.component is not None and whole is not None and row.attempt < whole.attempt

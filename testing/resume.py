@@ -23,6 +23,7 @@ from testing.cases import ExportCase
 from testing.registry import Entry, Registry
 from testing.results import CaseResult
 from testing.settings import RunSettings
+from testing.terms import component_terms
 from testing.versions import versions_of
 
 __all__ = ["Basis", "Finished"]
@@ -124,6 +125,18 @@ def _conditions(
         "run_skipped": settings.skips_run if entry else "",
         "exactness": _told(registry.exactness_for(case)),
         "tolerance": f"{tolerance.atol:g} {tolerance.rtol:g} {tolerance.mismatch:g}",
+        **_further(case, settings, registry),
+    }
+
+
+def _further(case: ExportCase, settings: RunSettings, registry: Registry) -> dict[str, str]:
+    """What few cases have; the others rest on what they rested on before."""
+    optimizer = registry.optimizer_off_for(case)
+    components = component_terms(registry, case, settings.run_skipped)
+    told = {name: dataclasses.asdict(terms) for name, terms in components.items()}
+    return {
+        **({"optimizer": _told(optimizer)} if optimizer else {}),
+        **({"components": json.dumps(told, sort_keys=True)} if told else {}),
     }
 
 

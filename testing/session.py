@@ -23,8 +23,10 @@ from testing.registry.causes import recorded_cause
 from testing.reports.wording import headline
 from testing.results import CaseResult, Outcome
 from testing.resume import Basis, Finished
+from testing.rolling_up import rolled_up
 from testing.settings import CaseRequest, RunSettings
 from testing.shards import Shard
+from testing.terms import component_skip, component_terms, terms_for
 from testing.timeouts import DEFAULT_TIMEOUT
 
 __all__ = [
@@ -136,15 +138,21 @@ class Session:
         self.attempts[result.case_id] += 1
         self.recorded.add(result.case_id)
         basis = Basis.of(case, self.settings, self.registry) if case else Basis()
-        result = dataclasses.replace(
-            result,
-            attempt=self.attempts[result.case_id],
-            runtime=result.runtime or basis.runtime,
-            versions=result.versions or dict(basis.versions),
-            conditions=dict(basis.conditions),
+        result, *components = (
+            dataclasses.replace(
+                row,
+                attempt=self.attempts[result.case_id],
+                retried=result.retried,
+                runtime=row.runtime or basis.runtime,
+                versions=row.versions or dict(basis.versions),
+                conditions=dict(basis.conditions),
+            )
+            for row in (result, *result.components)
         )
         if self.journal is not None:
-            self.journal.append(result)
+            # The row that sums them up is last: what has it, is complete.
+            for row in (*components, dataclasses.replace(result, components=[])):
+                self.journal.append(row)
         return result
 
     def _decide(self, planned: Planned) -> CaseResult:
@@ -179,6 +187,7 @@ class Session:
         if is_incompatibility(result):
             # It is no finding about the model, so no entry expects it.
             return self._incompatible_with(planned, result.message or "", result)
+        result = self._with_judged_components(result, planned.case)
         return self._judged(result, entry) if entry else result
 
     def _last_try(self, planned: Planned) -> CaseResult:
@@ -196,6 +205,20 @@ class Session:
                 return result
             self.record(dataclasses.replace(result, retried=True), planned.case)
             deaths = [*deaths, headline(result)]
+
+    def _with_judged_components(self, result: CaseResult, case: ExportCase) -> CaseResult:
+        """The result with its components judged that ran although an entry skips them alone."""
+        if not (self.settings.run_skipped and result.components):
+            return result
+        entries = [
+            (part, component_skip(self.registry, case, part.component))
+            for part in result.components
+        ]
+        if not any(entry for _, entry in entries):
+            return result
+        parts = [self._judged(part, entry) if entry else part for part, entry in entries]
+        whole = dataclasses.replace(result, message=None, seconds={}, components=[])
+        return dataclasses.replace(rolled_up(whole, parts), seconds=result.seconds)
 
     def _judged(self, result: CaseResult, entry: Entry) -> CaseResult:
         """The result of a case that an entry skips: still needed, stale, or of another cause."""
@@ -233,17 +256,18 @@ class Session:
 
     def _request(self, planned: Planned) -> CaseRequest:
         case = planned.case
-        default = get_backend(case.backend).tolerance(case.runtime or case.delegate)
-        exactness = self.registry.exactness_for(case)
+        terms = terms_for(self.registry, case)
         return CaseRequest(
             case=case,
             case_id=planned.case_id,
             **dataclasses.asdict(planned.test),
-            tolerance=self.registry.tolerance_for(case, default),
+            tolerance=terms.tolerance,
             settings=self.settings,
-            exactness_reason=exactness.reason if exactness else None,
+            exactness_reason=terms.exactness_reason,
             timeout=planned.timeout,
             guard=self.settings.lowering_guard,
+            optimizer_off=terms.optimizer_off,
+            components=component_terms(self.registry, case, self.settings.run_skipped),
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import unittest
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,6 +15,7 @@ from exporters import BACKENDS, register
 from testing import pipeline
 from testing.faults import describe_error, readable, source_of
 from testing.isolation import ModuleSpec, load_module
+from testing.isolation.worker import Reporter
 from testing.results import CaseResult, Outcome
 from testing.settings import CaseRequest
 
@@ -37,7 +37,7 @@ class UnreachableTestClassError(LookupError):
         )
 
 
-def main(payload: dict[str, Any], report: Callable[[str], None]) -> dict[str, Any]:
+def main(payload: dict[str, Any], report: Reporter) -> dict[str, Any]:
     """The target of an isolated child: a request and a result, both as JSON carries them.
 
     The parent says where the backend is, which code of its own may have registered.
@@ -45,23 +45,27 @@ def main(payload: dict[str, Any], report: Callable[[str], None]) -> dict[str, An
     backend, place = payload["case"]["backend"], payload.pop("place")
     if backend not in BACKENDS:
         register(backend, place)
-    result = run_case(CaseRequest.from_dict(payload), report)
-    row: dict[str, Any] = json.loads(result.to_json())
-    return row
+    request = CaseRequest.from_dict(payload)
+    return run_case(request, report, lambda part: report.part(part.to_row())).to_row()
 
 
-def run_case(request: CaseRequest, report: Callable[[str], None]) -> CaseResult:
+def run_case(
+    request: CaseRequest,
+    report: Callable[[str], None],
+    on_part: Callable[[CaseResult], None] = lambda part: None,
+) -> CaseResult:
     """Run one case with the fixtures of its test class around it.
 
     Args:
         request: The case and how it is run.
         report: Called with the name of each stage as it begins: ``import``, ``setup``, the
             pipeline's own, ``teardown``.
+        on_part: Called with the result of each component as it ends.
 
     Returns:
         The result; whatever the test class or the model raises is in it.
     """
-    host = _Host(request, report)
+    host = _Host(request, report, on_part)
     result = host.attempt(host.set_up) or host.run()
     trouble = host.attempt(host.tear_down)
     return _with_trouble(result, trouble) if trouble else result
@@ -70,9 +74,15 @@ def run_case(request: CaseRequest, report: Callable[[str], None]) -> CaseResult:
 class _Host:
     """The test class of a case, used without unittest's runner."""
 
-    def __init__(self, request: CaseRequest, report: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        request: CaseRequest,
+        report: Callable[[str], None],
+        on_part: Callable[[CaseResult], None],
+    ) -> None:
         self._request = request
         self._report = report
+        self._on_part = on_part
         self._stage = "import"
         self._test: Any = None
         # What ends the fixtures that began, the last one first.
@@ -106,7 +116,10 @@ class _Host:
         model_class = self._request.case.model_class
         try:
             return pipeline.run(
-                self._request, lambda: self._test.subject(model_class), self._enter
+                self._request,
+                lambda: self._test.subject(model_class),
+                self._enter,
+                on_part=self._on_part,
             )
         except _FAULTS as error:
             return self._failure(error)

@@ -14,8 +14,10 @@ from exporters.base import Backend
 from testing.faults import is_modeling, readable
 from testing.isolation import ChildReport, Ending, Frame
 from testing.results import CaseResult, Outcome
+from testing.rolling_up import rolled_up
 from testing.settings import CaseRequest
 from testing.sizes import size_text
+from testing.stage_names import split_stage
 from testing.versions import versions_of
 
 __all__ = ["last_words", "model_line", "result_of", "with_op"]
@@ -37,13 +39,34 @@ def result_of(report: ChildReport, request: CaseRequest, backend: Backend) -> Ca
         result = _reported(report, request)
     else:
         result = _judged(report, request)
-    return replace(
+    result = replace(
         result,
         message=_joined([result.message, *report.notes]),
         peak_rss_mb=result.peak_rss_mb or report.peak_rss_mb,
-        seconds=result.seconds or dict(report.stages),
+        seconds=result.seconds or _seconds(report, result.component),
         versions=result.versions or versions_of(backend.distributions),
     )
+    if result.component is not None:
+        return _summed_up(result, report, request)
+    return replace(result, components=result.components or _parts(report))
+
+
+def _parts(report: ChildReport) -> list[CaseResult]:
+    """The components that had a result when the process ended."""
+    return [CaseResult.from_row(row) for row in report.parts]
+
+
+def _summed_up(died: CaseResult, report: ChildReport, request: CaseRequest) -> CaseResult:
+    """The result of a case of which one component ended the process, with those before it."""
+    whole = CaseResult.of(
+        request.case,
+        request.case_id,
+        died.outcome,
+        seconds=_seconds(report, None),
+        versions=died.versions,
+    )
+    before = [part for part in _parts(report) if part.component != died.component]
+    return rolled_up(whole, [*before, died])
 
 
 def with_op(crash: CaseResult, rerun: CaseResult) -> CaseResult:
@@ -59,6 +82,10 @@ def with_op(crash: CaseResult, rerun: CaseResult) -> CaseResult:
         operand=rerun.operand,
         op_source=_GUARD_RERUN,
         source=crash.source or rerun.source,
+        components=[
+            with_op(part, replace(rerun, components=[])) if part.outcome is crash.outcome else part
+            for part in crash.components
+        ],
     )
 
 
@@ -92,6 +119,7 @@ def _result(
         request.case,
         request.case_id,
         outcome,
+        component=_component(report),
         stage=_stage(report),
         signal=report.signal,
         exit_code=report.exit_code,
@@ -103,7 +131,18 @@ def _result(
 
 def _stage(report: ChildReport) -> str:
     """The stage of the end; before the first report the test module is being imported."""
-    return report.stage or "import"
+    return split_stage(report.stage or "import")[1]
+
+
+def _component(report: ChildReport) -> str | None:
+    """The component that was exported or run at the end."""
+    return split_stage(report.stage or "")[0]
+
+
+def _seconds(report: ChildReport, component: str | None) -> dict[str, float]:
+    """The stages of a component, or of the case itself."""
+    told = ((split_stage(stage), seconds) for stage, seconds in report.stages.items())
+    return {stage: seconds for (part, stage), seconds in told if part == component}
 
 
 def last_words(report: ChildReport) -> str | None:

@@ -12,10 +12,11 @@ _MOST_EVENTS: Final = 64 * 1024 * 1024
 
 
 class Events:
-    """What the child reports: stages, and at the end a result or an error.
+    """What the child reports: stages, parts of its result, and at the end a result or an error.
 
     Attributes:
         stages: Each stage that began, with when.
+        parts: Parts of its result that were ready before the end.
         final: The event with the result or the error, once it is here.
         invalid: The beginning of the first line that is no event.
         is_over: Whether what comes from now on does not count.
@@ -23,6 +24,7 @@ class Events:
 
     def __init__(self, on_stage: Callable[[str], None] | None) -> None:
         self.stages: list[tuple[str, float]] = []
+        self.parts: list[Any] = []
         self.final: dict[str, Any] | None = None
         self.invalid: str | None = None
         self.is_over = False
@@ -58,6 +60,8 @@ class Events:
             self._refuse(line)
         elif "stage" in event:
             self._enter(str(event["stage"]), float(event["at"]))
+        elif "part" in event:
+            self.parts.append(event["part"])
         elif {"result", "error"} & event.keys() and self.final is None:
             self.final = event
         else:

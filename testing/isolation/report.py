@@ -64,6 +64,7 @@ class ChildReport:
         exit_code: As a shell tells it: 128 + number for a signal.
         stage: The last stage that was reported.
         stages: Seconds spent in each reported stage.
+        parts: Parts of the result that the child reported before its end.
         stack: Python frames at a fatal signal or at the limit, innermost first.
         stdout: Head and tail of its standard output.
         stderr: Head and tail of its standard error.
@@ -80,6 +81,7 @@ class ChildReport:
     exit_code: int | None = None
     stage: str | None = None
     stages: Mapping[str, float] = field(default_factory=dict)
+    parts: tuple[Any, ...] = ()
     stack: tuple[Frame, ...] = ()
     stdout: str = ""
     stderr: str = ""

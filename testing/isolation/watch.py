@@ -198,6 +198,7 @@ class _Follower:
             ending=ending,
             stage=self._events.stages[-1][0] if self._events.stages else None,
             stages=self._events.seconds(self._end),
+            parts=tuple(self._events.parts),
             stack=parse_fault(self._streams.fault.text()),
             stdout=self._streams.stdout.text(),
             stderr=self._streams.stderr.text(),

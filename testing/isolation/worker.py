@@ -18,12 +18,28 @@ from testing.faults import text_of
 from testing.isolation import linux, wire
 from testing.isolation.modules import ModuleSpec, load_module
 
-__all__ = ["STACK_SIGNAL", "main"]
+__all__ = ["STACK_SIGNAL", "Reporter", "main"]
 
 STACK_SIGNAL = signal.SIGUSR2
 """Makes the child write its Python stack, also while it holds the interpreter's lock."""
 
 _MOST_TEXT = 64 * 1024
+
+
+class Reporter:
+    """What the target is given to tell of its progress."""
+
+    def __init__(self, events: int) -> None:
+        """Write events to a descriptor."""
+        self._events = events
+
+    def __call__(self, stage: str) -> None:
+        """Tell that a stage begins."""
+        _write(self._events, wire.encode({"stage": stage, "at": time.monotonic()}))
+
+    def part(self, value: Any) -> None:
+        """Tell a part of the result, as JSON carries it, that must outlive this process."""
+        _write(self._events, wire.encode({"part": value}))
 
 
 def main(task: dict[str, Any], descriptors: list[int], server: int) -> NoReturn:
@@ -86,10 +102,7 @@ def _set_threads(count: int) -> None:
 
 def _outcome(task: dict[str, Any], events: int) -> bytes:
     """The event that ends the task: its result or the exception that it raised."""
-
-    def report(stage: str) -> None:
-        _write(events, wire.encode({"stage": stage, "at": time.monotonic()}))
-
+    report = Reporter(events)
     try:
         module, _, function = task["target"].partition(":")
         target = getattr(load_module(ModuleSpec(module, task["path"])), function)

@@ -14,8 +14,8 @@ from testing.pipeline.part_run import PartRun
 from testing.pipeline.part_stages import run_stages
 from testing.pipeline.parts import Part, parts_of
 from testing.pipeline.prepare import normalise
-from testing.pipeline.rolling_up import rolled_up
 from testing.results import CaseResult, Outcome
+from testing.rolling_up import rolled_up
 from testing.settings import CaseRequest
 from testing.stage_names import in_component
 from testing.subject import Subject

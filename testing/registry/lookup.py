@@ -12,6 +12,7 @@ from testing.registry.problems import SkipFileError
 from testing.registry.skip_file import (
     EXPORT_SKIPS,
     ONNX_DISABLE_OPTIMIZE,
+    TABLES,
     TOLERANCES,
     Entry,
     read,
@@ -68,7 +69,17 @@ class Registry:
             case: The case, its runtime resolved.
             component: A component of the case; entries that name one skip only that.
         """
-        return next(self.matches(case, EXPORT_SKIPS, component=component), None)
+        return next(self.skips_for(case, component), None)
+
+    def skips_for(self, case: ExportCase, component: str | None = None) -> Iterator[Entry]:
+        """Every entry that skips `case`, from broad to narrow."""
+        return self.matches(case, EXPORT_SKIPS, component=component)
+
+    def components_of(self, case: ExportCase) -> tuple[str, ...]:
+        """The components of a case that entries name, in the order of their names."""
+        entries = [e for table in TABLES for e in self.about(case, table)]
+        entries += self.about(case, EXPORT_SKIPS, exactness=True)
+        return tuple(sorted({e.value.component for e in entries if e.value.component}))
 
     def exactness_for(self, case: ExportCase, component: str | None = None) -> Entry | None:
         """The broadest entry under which figures of `case` cannot fail it."""

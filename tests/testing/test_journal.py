@@ -71,14 +71,16 @@ def test_latest_attempt_of_a_case_and_component_counts(tmp_path: Path) -> None:
     journal.append(result("a", Outcome.PASSED, attempt=2))
     journal = Journal(tmp_path, "gw0")
     journal.append(result("a", Outcome.CRASHED, attempt=1))
-    journal.append(result("a", Outcome.FAILED, component="decode"))
+    journal.append(result("a", Outcome.FAILED, component="decode", attempt=2))
+    # In the last try the process died before it came to this one.
+    journal.append(result("a", Outcome.PASSED, component="prefill"))
     contents = scan(tmp_path)
 
     assert {(r.component, r.outcome) for r in contents.results} == {
         (None, Outcome.PASSED),
         ("decode", Outcome.FAILED),
     }
-    assert len(contents.attempts) == 3
+    assert len(contents.attempts) == 4
 
 
 def test_of_equal_attempts_the_last_written_counts(tmp_path: Path) -> None:
