@@ -59,13 +59,6 @@ EXPORT_SKIPS: dict[str, dict[str, str | Skip]] = {
             "pixel_values at modeling_superpoint.py:45: baked in while tracing. On fresh inputs "
             "`noise`: `matches` has shape (2, 2, 75) where eager has (2, 2, 76)."
         ),
-        "OneFormerForUniversalSegmentation": (
-            "aten::nonzero of pixel_values, task_inputs at modeling_oneformer.py:1905: baked in "
-            "while tracing. On fresh inputs `noise`: `class_queries_logits` differs at [0, 0, "
-            "1]: -0.566461921 where eager has -0.526158214, allowed 0.000128 (35 of 72 elements; "
-            "max abs 0.0403, max rel 0.0766, scale 0.755)."
-        ),
-        "OneFormerModel": "Same as `OneFormerForUniversalSegmentation`.",
         "PatchTSMixerForTimeSeriesClassification": (
             "Agrees with eager on the traced inputs and not on fresh ones. On fresh inputs "
             "`constant`: `last_hidden_state` differs at [1, 0, 2, 2]: -0.00819097459 where eager "
@@ -131,7 +124,6 @@ EXPORT_SKIPS: dict[str, dict[str, str | Skip]] = {
             "allowed 0.00024 (17020 of 29696 elements; max abs 3.03, max rel 2.06e+04, scale "
             "3.4e+38)."
         ),
-        "ChameleonModel": "Same as `ChameleonForConditionalGeneration`.",
         "ClvpModelForConditionalGeneration": (
             "aten::isin.Tensor_Scalar of input_ids at pytorch_utils.py:345, and reads of where "
             "input_ids are padded at modeling_clvp.py:132, 133, 135 and 1495: baked in while "
@@ -190,7 +182,6 @@ EXPORT_SKIPS: dict[str, dict[str, str | Skip]] = {
             "where eager has -3.98618817, allowed 0.000499 (312 of 6144 elements; max abs 1.96, "
             "max rel 0.563, …"
         ),
-        "GroundingDinoModel": "Same as `GroundingDinoForObjectDetection`.",
         "InformerModel": (
             "Eager draws random numbers; under another seed: `last_hidden_state` differs at [0, "
             "0, 51]: 0.00555968005 where eager has -0.0094414074, allowed 3.79e-06 (128 of 128 "
@@ -213,7 +204,6 @@ EXPORT_SKIPS: dict[str, dict[str, str | Skip]] = {
             "-5.01199245 where eager has -5.40851879, allowed 0.000641 (308 of 6144 elements; "
             "max abs 0.397, max rel …"
         ),
-        "MMGroundingDinoModel": "Same as `MMGroundingDinoForObjectDetection`.",
         "OmDetTurboForObjectDetection": (
             "aten::nonzero of classes_attention_mask at modeling_omdet_turbo.py:1031; "
             "aten::_to_copy of classes_attention_mask, classes_input_ids at "
