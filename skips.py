@@ -175,13 +175,6 @@ EXPORT_SKIPS: dict[str, dict[str, str | Skip]] = {
             "max abs 0.129, …"
         ),
         "Glm4vMoeModel": "Same as `Glm4vMoeForConditionalGeneration`.",
-        "GroundingDinoForObjectDetection": (
-            "aten::nonzero of input_ids at modeling_grounding_dino.py:1880; "
-            "aten::_local_scalar_dense of input_ids at modeling_grounding_dino.py:1888: baked in "
-            "while tracing. On fresh inputs `noise`: `logits` differs at [1, 8, 10]: -2.02763247 "
-            "where eager has -3.98618817, allowed 0.000499 (312 of 6144 elements; max abs 1.96, "
-            "max rel 0.563, …"
-        ),
         "InformerModel": (
             "Eager draws random numbers; under another seed: `last_hidden_state` differs at [0, "
             "0, 51]: 0.00555968005 where eager has -0.0094414074, allowed 3.79e-06 (128 of 128 "
@@ -197,13 +190,6 @@ EXPORT_SKIPS: dict[str, dict[str, str | Skip]] = {
             "0.331, …"
         ),
         "LongformerForQuestionAnswering": "Same as `LongformerForMultipleChoice`.",
-        "MMGroundingDinoForObjectDetection": (
-            "aten::nonzero of input_ids at modeling_mm_grounding_dino.py:1796; "
-            "aten::_local_scalar_dense of input_ids at modeling_mm_grounding_dino.py:1804: baked "
-            "in while tracing. On fresh inputs `noise`: `logits` differs at [1, 10, 10]: "
-            "-5.01199245 where eager has -5.40851879, allowed 0.000641 (308 of 6144 elements; "
-            "max abs 0.397, max rel …"
-        ),
         "OmDetTurboForObjectDetection": (
             "aten::nonzero of classes_attention_mask at modeling_omdet_turbo.py:1031; "
             "aten::_to_copy of classes_attention_mask, classes_input_ids at "
