@@ -341,11 +341,18 @@ class Backend(ABC):
             BackendUnavailableError: Nothing that is installed can serve `requested`.
         """
 
-    def require_delegate(self, delegate: str | None) -> None:
+    def require_delegate(self, delegate: str | None) -> None:  # noqa: B027
         """Refuse a delegate that cannot be had here.
 
         Raises:
             BackendUnavailableError: Its runtime is not installed or not registered.
+        """
+
+    def require_generation(self) -> None:  # noqa: B027
+        """Refuse the steps of generation where only forward passes can be exported here.
+
+        Raises:
+            BackendUnavailableError: What exports them is not installed.
         """
 
     def not_applicable(self, variant: Variant) -> str | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from exporters.base import ExportedModel, ExportOptions, Variant
-from exporters.hf import HfBackend
+from exporters.base import ExportedModel, ExportOptions
+from exporters.hf import VARIANTS, HfBackend
 
 if TYPE_CHECKING:
     import torch
@@ -22,7 +22,7 @@ class DynamoBackend(HfBackend):
     name = "dynamo"
     test_prefix = "torch"
     export_format = "dynamo"
-    variants = (Variant(dynamic=False), Variant(dynamic=True))
+    variants = VARIANTS
     serves_plainly = True
     preload = ("torch", "transformers", "exporters.preloaded.dynamo")
     distributions = ("torch", "transformers")

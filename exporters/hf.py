@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from packaging.version import Version
 
-from exporters.base import Backend, BackendUnavailableError, ExportedModel, ExportOptions
+from exporters.base import (
+    Backend,
+    BackendUnavailableError,
+    ExportedModel,
+    ExportOptions,
+    Variant,
+)
 from exporters.distributions import version_of
 
 if TYPE_CHECKING:
@@ -22,9 +28,19 @@ if TYPE_CHECKING:
 
     from exporters.hf_program import HfModel
 
-__all__ = ["INSTALL", "HfBackend", "has_exporters"]
+__all__ = ["INSTALL", "VARIANTS", "HfBackend", "has_exporters"]
 
 INSTALL: Final = "pip install 'export-harness[export]'"
+VARIANTS: Final = (
+    Variant(dynamic=False),
+    Variant(dynamic=True),
+    *(
+        Variant(dynamic=dynamic, generate=True, static_cache=static_cache)
+        for dynamic in (False, True)
+        for static_cache in (False, True)
+    ),
+)
+"""Forward passes, and the steps of generation over a growing and over a static cache."""
 _NEEDED: Final = {"transformers": "5.24", "torch": "2.11"}
 """First releases that have transformers' exporters as they are used here, and on which they run.
 
@@ -79,8 +95,12 @@ class HfBackend(Backend):
             self.require_exporters()
         return None if requested == "auto" else requested
 
+    def require_generation(self) -> None:
+        """Refuse generation where transformers has no exporters: its caches need theirs."""
+        self.require_exporters()
+
     def require_exporters(self) -> None:
-        """Refuse what only transformers' own exporters can do, such as generation.
+        """Refuse what only transformers' own exporters can do.
 
         Raises:
             BackendUnavailableError: transformers has none, or they do not run on this torch.
@@ -126,6 +146,10 @@ class HfBackend(Backend):
         self.require_exporters()
         raise NotImplementedError(f"{self.name} has no path besides transformers' exporters")
 
+    def load(self, exported: Any) -> None:
+        """Have transformers' runner load the program into its runtime."""
+        exported.to("cpu", **self.runner_arguments())
+
     def loaded(self, exported: Any, program: HfModel) -> HfModel:
         """The program in its runtime.
 
@@ -146,7 +170,7 @@ class HfBackend(Backend):
         exporter = exporter_of(self.export_format)
         fields = self.configured_for(traced.prepared, options)
         exported = exporter.export(model, traced.for_trace(), options.dynamic, fields)
-        exported.to("cpu", **self.runner_arguments())
+        self.load(exported)
         return self.loaded(exported, HfModel(exported, traced))
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from exporters.base import ExportedModel, ExportOptions, Variant
-from exporters.hf import HfBackend
+from exporters.base import ExportedModel, ExportOptions
+from exporters.hf import VARIANTS, HfBackend
 
 if TYPE_CHECKING:
     import torch
@@ -26,7 +26,7 @@ class OnnxBackend(HfBackend):
     name = "onnx"
     test_prefix = "onnx"
     export_format = "onnx"
-    variants = (Variant(dynamic=False), Variant(dynamic=True))
+    variants = VARIANTS
     packages = ("torch", "onnx", "onnxscript", "onnxruntime")
     serves_plainly = True
     # Not onnxruntime: importing it starts a thread, which would not live on in a child.

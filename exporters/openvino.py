@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from exporters.base import ExportedModel, ExportOptions, Variant
-from exporters.hf import HfBackend
+from exporters.base import ExportedModel, ExportOptions
+from exporters.hf import VARIANTS, HfBackend
 
 if TYPE_CHECKING:
     import torch
@@ -22,7 +22,7 @@ class OpenVinoBackend(HfBackend):
     name = "openvino"
     test_prefix = "openvino"
     export_format = "openvino"
-    variants = (Variant(dynamic=False), Variant(dynamic=True))
+    variants = VARIANTS
     packages = ("torch", "openvino")
     serves_plainly = True
     # Not openvino, nor what imports it: importing it starts a thread, which would not live on in

@@ -252,6 +252,8 @@ class Session:
         backend = get_backend(planned.case.backend)
         case = dataclasses.replace(planned.case, runtime=self.settings.runtime_of(backend))
         backend.require_delegate(case.delegate)
+        if case.generate:
+            backend.require_generation()
         return dataclasses.replace(planned, case=case)
 
     def _request(self, planned: Planned) -> CaseRequest:

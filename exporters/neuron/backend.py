@@ -41,7 +41,12 @@ class NeuronBackend(Backend):
 
     name = "neuron"
     test_prefix = "neuron"
-    variants = (Variant(dynamic=False), Variant(dynamic=True))
+    variants = (
+        Variant(dynamic=False),
+        Variant(dynamic=True),
+        # A program has fixed shapes, so that a cache has to be of fixed size.
+        Variant(dynamic=False, generate=True, static_cache=True),
+    )
     runtimes = ("neuronx", "xla")
     can_crash = True
     chunks_batch = True

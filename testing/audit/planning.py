@@ -195,6 +195,8 @@ def _can_run(variant: Variant, backend: Backend) -> bool:
     """Whether a variant is one that models are judged by, and its delegate can be had here."""
     try:
         backend.require_delegate(variant.delegate)
+        if variant.generate:
+            backend.require_generation()
     except BackendUnavailableError:
         return False
     return backend.not_applicable(variant) is None

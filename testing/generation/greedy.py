@@ -13,7 +13,7 @@ from testing.comparison import compare
 from testing.generation.conditions import shortcomings
 from testing.generation.errors import LoopError
 from testing.generation.loop import Forwards, Generated, Loop
-from testing.generation.parts import stages_of_case
+from testing.generation.parts import Generation
 from testing.generation.prompts import Prompts, padded_rows
 from testing.generation.settings import NEW_TOKENS
 from testing.generation.stages import DECODE, PREFILL, Stage
@@ -67,8 +67,8 @@ def after_parts(
 def _run(run: PartRun, subject: Subject, programs: Mapping[str, ExportedModel]) -> None:
     case = run.request.case
     run.clock.begin("prepare")
-    prompts = Prompts(subject.inputs, subject.model)
-    stages = stages_of_case(subject.model, prompts.traced(), case)
+    generation = Generation(subject.model, Prompts(subject.inputs, subject.model), case)
+    stages = generation.stages()
     missing = [name for name in stages if name not in programs]
     if missing:
         run.result.outcome = Outcome.SKIPPED
@@ -76,7 +76,7 @@ def _run(run: PartRun, subject: Subject, programs: Mapping[str, ExportedModel]) 
         return
     # A growing cache has another length at each step, and static shapes only the first.
     steps = NEW_TOKENS if case.dynamic or case.static_cache else 2
-    loop = Loop(subject.model, prompts.to_loop(), case.static_cache, steps)
+    loop = generation.loop(steps)
 
     run.clock.begin("eager")
     eager = loop.eager()

@@ -63,13 +63,13 @@ class Loop:
     Attributes:
         model: The model.
         prompt: Keyword inputs of `generate`.
-        static_cache: Whether the cache has a fixed size.
+        cache_length: Positions of a static cache; None for a growing one.
         steps: Tokens to generate.
     """
 
     model: Any
     prompt: Mapping[str, Any]
-    static_cache: bool
+    cache_length: int | None
     steps: int
 
     def eager(self) -> Generated:
@@ -80,7 +80,7 @@ class Loop:
         """What comes of it when `forwards` answer in place of the model's own."""
         count = iter(range(self.steps))
         other = answering_copy(self.model, lambda inputs: forwards.step(next(count), inputs))
-        config = greedy_config(self.model, self.prompt, self.static_cache, self.steps)
+        config = greedy_config(self.model, self.cache_length, self.steps)
         set_seed()
         with ExitStack() as stack, torch.no_grad():
             for module, answer in forwards.modules:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from exporters.base import Backend
@@ -12,14 +12,14 @@ from testing.cases import ExportCase
 from testing.generation.loop import Loop
 from testing.generation.prompts import Prompts
 from testing.generation.settings import NEW_TOKENS, without_end
-from testing.generation.stages import DECODE, Stage, stages_of
+from testing.generation.stages import DECODE, PREFILL, Stage, stages_of
 from testing.generation.weights import distinguish
 from testing.inputs.captured import CapturedInputs
 from testing.not_applicable import NotApplicableError
 from testing.pipeline.parts import Part
 from testing.subject import Subject
 
-__all__ = ["parts_of", "stages_of_case"]
+__all__ = ["Generation", "parts_of"]
 
 _CACHES = ("cache", "past_key_values", "cache_params")
 
@@ -37,34 +37,57 @@ def parts_of(subject: Subject, case: ExportCase, backend: Backend) -> list[Part]
     """
     _require_cache_of(subject.model, case)
     without_end(subject.model)
-    prompts = Prompts(subject.inputs, subject.model)
+    generation = Generation(subject.model, Prompts(subject.inputs, subject.model), case)
     if not subject.is_trained:
-        distinguish(Loop(subject.model, prompts.to_loop(), case.static_cache, NEW_TOKENS))
-    stages = stages_of_case(subject.model, prompts.traced(), case)
+        distinguish(generation.loop(NEW_TOKENS))
+    stages = generation.stages()
     _require_past(stages[DECODE], subject.model)
     return [
-        Part(name, _component(subject, prompts, case, name, stage))
+        Part(name, replace(subject, model=stage.module, inputs=generation.inputs_of(name)))
         for name, stage in stages.items()
     ]
 
 
-def stages_of_case(model: Any, prompt: dict[str, Any], case: ExportCase) -> dict[str, Stage]:
-    """The stages as a case exports them.
+@dataclass(frozen=True)
+class Generation:
+    """What a case generates with.
 
-    A step of one token is traced with an axis of size 1, which no trace can leave open, so that
-    dynamic shapes get a step of several.
+    Attributes:
+        model: The model, made ready to generate.
+        prompts: Its prompts.
+        case: The case.
     """
-    return stages_of(model, prompt, case.static_cache, multi_token=case.dynamic)
 
+    model: Any
+    prompts: Prompts
+    case: ExportCase
 
-def _component(
-    subject: Subject, prompts: Prompts, case: ExportCase, name: str, stage: Stage
-) -> Subject:
-    def capture(prompt: dict[str, Any]) -> dict[str, Any]:
-        return stages_of_case(subject.model, prompt, case)[name].inputs
+    @property
+    def cache_length(self) -> int | None:
+        """Positions of a static cache; None for a growing one."""
+        return self.prompts.cache_length if self.case.static_cache else None
 
-    received: Callable[[dict[str, Any]], dict[str, Any]] = capture
-    return replace(subject, model=stage.module, inputs=CapturedInputs(prompts, received))
+    def loop(self, steps: int) -> Loop:
+        """The loop over so many tokens."""
+        return Loop(self.model, self.prompts.to_loop(), self.cache_length, steps)
+
+    def stages(self, prompt: Mapping[str, Any] | None = None) -> dict[str, Stage]:
+        """The stages as the case exports them, on the prompts of the trace or on others.
+
+        A step of one token is traced with an axis of size 1, which no trace can leave open, so
+        that dynamic shapes get a step of several.
+        """
+        given = self.prompts.traced() if prompt is None else prompt
+        return stages_of(self.model, given, self.cache_length, multi_token=self.case.dynamic)
+
+    def inputs_of(self, name: str) -> CapturedInputs:
+        """The inputs of a stage, for every set of prompts."""
+        captured = CapturedInputs(self.prompts, lambda prompt: self.stages(prompt)[name].inputs)
+        is_with_encoder = self.model.config.is_encoder_decoder
+        if self.case.static_cache and is_with_encoder and name == PREFILL:
+            # The cache of the cross-attention is made here, of the encoder's size.
+            captured.axes = {}
+        return captured
 
 
 def _require_cache_of(model: Any, case: ExportCase) -> None:

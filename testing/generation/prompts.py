@@ -9,6 +9,7 @@ from typing import Any, Final
 import torch
 
 from exporters.tree import tensor_leaves
+from testing.generation.settings import cache_length_of
 from testing.subject import Inputs
 
 __all__ = ["Prompts", "padded_rows"]
@@ -43,10 +44,16 @@ class Prompts:
 
     def __init__(self, inputs: Inputs, model: Any) -> None:
         self._inputs = inputs
+        self._model = model
         self._pads_left = not model.config.is_encoder_decoder
         self.batch_size = inputs.batch_size
         self.families = tuple(name for name in inputs.families if name != _WITHOUT_PADDING)
         self.unchanged: Mapping[str, str] = dict(inputs.unchanged)
+
+    @cached_property
+    def cache_length(self) -> int:
+        """Positions of a static cache that serves every set."""
+        return cache_length_of(self._model, self.traced())
 
     @cached_property
     def axes(self) -> Mapping[str, int]:

@@ -8,7 +8,14 @@ from typing import Any, Final
 
 import torch
 
-__all__ = ["DISTINCT", "MARGIN", "NEW_TOKENS", "greedy_config", "without_end"]
+__all__ = [
+    "DISTINCT",
+    "MARGIN",
+    "NEW_TOKENS",
+    "cache_length_of",
+    "greedy_config",
+    "without_end",
+]
 
 NEW_TOKENS: Final = 8
 """Tokens that are generated for each prompt."""
@@ -56,30 +63,29 @@ def without_end(model: Any) -> None:
     model.generation_config = own
 
 
-def greedy_config(model: Any, prompt: Mapping[str, Any], static_cache: bool, steps: int) -> Any:
+def greedy_config(model: Any, cache_length: int | None, steps: int) -> Any:
     """A ``GenerationConfig`` under which every call of one case fills the same cache.
 
     Args:
         model: A model after `without_end`.
-        prompt: Keyword inputs of `generate`.
-        static_cache: Whether the cache has a fixed size.
+        cache_length: Positions of a static cache; None for a growing one.
         steps: Tokens to generate.
     """
     config = copy.deepcopy(model.generation_config)
     config.max_new_tokens = steps
     config.return_dict_in_generate = True
     config.output_logits = True
-    if static_cache:
+    if cache_length is not None:
         config.cache_implementation = "static"
         config.disable_compile = True
-        # Without it the size follows from the number of tokens, and a capture asks for fewer.
-        config.max_cache_len = _cache_length(model, prompt)
+        # Else the size follows from the number of tokens. Releases without it always do so.
+        config.max_cache_len = cache_length
     return config
 
 
-def _cache_length(model: Any, prompt: Mapping[str, Any]) -> int:
-    """Positions for the prompt and all tokens; for a decoder that starts from nothing, a few."""
+def cache_length_of(model: Any, prompt: Mapping[str, Any]) -> int:
+    """Positions of a static cache, which serves longer prompts than `prompt` as well."""
     tokens = prompt.get("input_ids")
     if model.config.is_encoder_decoder or not isinstance(tokens, torch.Tensor):
         return NEW_TOKENS + _SPARE_POSITIONS
-    return int(tokens.shape[1]) + NEW_TOKENS
+    return 2 * int(tokens.shape[1]) + NEW_TOKENS

@@ -44,7 +44,7 @@ class _SeenEnough(Exception):  # noqa: N818
 
 
 def stages_of(
-    model: Any, prompt: Mapping[str, Any], static_cache: bool, multi_token: bool
+    model: Any, prompt: Mapping[str, Any], cache_length: int | None, multi_token: bool
 ) -> dict[str, Stage]:
     """The forwards that `generate` runs on `prompt`, by name, in the order in which they run.
 
@@ -55,22 +55,22 @@ def stages_of(
     Args:
         model: A model after `without_end`.
         prompt: Keyword inputs of `generate`.
-        static_cache: Whether the cache has a fixed size.
+        cache_length: Positions of a static cache; None for a growing one.
         multi_token: Whether a step of more than one token is asked for, where transformers has it.
     """
-    own = _recorded(model, prompt, static_cache)
+    own = _recorded(model, prompt, cache_length)
     if find_spec("transformers.exporters") is None:
         return own
-    theirs = _decomposed(model, prompt, static_cache, multi_token)
+    theirs = _decomposed(model, prompt, cache_length, multi_token)
     encoder = {ENCODER: own[ENCODER]} if ENCODER in own else {}
     return {**encoder, **theirs}
 
 
 def _decomposed(
-    model: Any, prompt: Mapping[str, Any], static_cache: bool, multi_token: bool
+    model: Any, prompt: Mapping[str, Any], cache_length: int | None, multi_token: bool
 ) -> dict[str, Stage]:
     utils: Any = import_module("transformers.exporters.utils")
-    config = greedy_config(model, prompt, static_cache, NEW_TOKENS)
+    config = greedy_config(model, cache_length, NEW_TOKENS)
     # They write onto the model that generates.
     found: dict[str, tuple[torch.nn.Module, dict[str, Any]]] = utils.decompose_for_generation(
         copy.copy(model), copy_inputs(prompt), config, multi_token
@@ -82,7 +82,7 @@ def _decomposed(
     }
 
 
-def _recorded(model: Any, prompt: Mapping[str, Any], static_cache: bool) -> dict[str, Stage]:
+def _recorded(model: Any, prompt: Mapping[str, Any], cache_length: int | None) -> dict[str, Stage]:
     """The first calls of `generate`, for releases of transformers that do not tell them."""
     calls: list[dict[str, Any]] = []
     encoded: list[dict[str, Any]] = []
@@ -94,7 +94,7 @@ def _recorded(model: Any, prompt: Mapping[str, Any], static_cache: bool) -> dict
             raise _SeenEnough
         return model.forward(**inputs)
 
-    _run(model, prompt, static_cache, step, (encoder, encoded))
+    _run(model, prompt, cache_length, step, (encoder, encoded))
     if len(calls) < 2:
         raise CannotGenerateError(f"generate ran {type(model).__name__} {len(calls)} times")
     stages = {PREFILL: Stage(model, calls[0]), DECODE: Stage(model, calls[1])}
@@ -104,12 +104,12 @@ def _recorded(model: Any, prompt: Mapping[str, Any], static_cache: bool) -> dict
 def _run(
     model: Any,
     prompt: Mapping[str, Any],
-    static_cache: bool,
+    cache_length: int | None,
     step: Answer,
     encoder: tuple[torch.nn.Module | None, list[dict[str, Any]]],
 ) -> None:
     module, received = encoder
-    config = greedy_config(model, prompt, static_cache, NEW_TOKENS)
+    config = greedy_config(model, cache_length, NEW_TOKENS)
     other = answering_copy(model, step)
     with ExitStack() as stack, suppress(_SeenEnough):
         if module is not None:
