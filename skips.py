@@ -94,13 +94,6 @@ EXPORT_SKIPS: dict[str, dict[str, str | Skip]] = {
             "0.170297027 where eager has -3.51443768, allowed 0.000451 (320 of 320 elements; max "
             "abs 3.68, max rel 290, …"
         ),
-        "UdopForConditionalGeneration": (
-            "aten::_local_scalar_dense of bbox at modeling_udop.py:190: baked in while tracing. "
-            "On fresh inputs `noise`: `logits` differs at [1, 3, 124]: -0.164530575 where eager "
-            "has -0.523623705, allowed 0.000152 (8184 of 8192 elements; max abs 0.359, max rel "
-            "2.2e+03, scale 1.8)."
-        ),
-        "UdopModel": "Same as `UdopForConditionalGeneration`.",
         "UnivNetModel": (
             "Agrees with eager on the traced inputs and not on fresh ones. On fresh inputs "
             "`extremes`: `waveforms` differs at [1, 1671]: -0.0558987558 where eager has "
