@@ -110,13 +110,6 @@ EXPORT_SKIPS: dict[str, dict[str, str | Skip]] = {
         ),
     },
     "neuron.static": {
-        "ChameleonForConditionalGeneration": (
-            "aten::_to_copy of pixel_values at modeling_chameleon.py:794; aten::nonzero of "
-            "input_ids at modeling_chameleon.py:913: baked in while tracing. On fresh inputs "
-            "`noise`: `logits` differs at [0, 8, 187]: -1.63169694 where eager has 1.39896178, "
-            "allowed 0.00024 (17020 of 29696 elements; max abs 3.03, max rel 2.06e+04, scale "
-            "3.4e+38)."
-        ),
         "ClvpModelForConditionalGeneration": (
             "aten::isin.Tensor_Scalar of input_ids at pytorch_utils.py:345, and reads of where "
             "input_ids are padded at modeling_clvp.py:132, 133, 135 and 1495: baked in while "

@@ -14,6 +14,7 @@ from torch import nn  # noqa: E402
 
 from exporters.neuron.patches.covered_patches import COVERED_PATCHES, combined  # noqa: E402
 from exporters.neuron.patches.image_tokens import IMAGE_TOKENS  # noqa: E402
+from exporters.neuron.patches.language_cache import LANGUAGE_CACHE  # noqa: E402
 from exporters.neuron.patches.pooled_lengths import _First  # noqa: E402
 from exporters.neuron.patches.rebinding import rebind  # noqa: E402
 from exporters.neuron.patches.skipped_masks import SKIPPED_MASKS  # noqa: E402
@@ -166,3 +167,27 @@ def test_a_function_is_replaced_under_decorators_and_for_one_module_only() -> No
     rebind(one, "forward", {"number": lambda original: lambda: original() + 20})
     assert one() == 42
     assert other() == 2
+
+
+class Cached(nn.Module):
+    """Keeps what it made by a key, as OmDet-Turbo does; a part of it has the method alone."""
+
+    def __init__(self) -> None:
+        from transformers.models.omdet_turbo.modeling_omdet_turbo import OmDetTurboLRUCache
+
+        super().__init__()
+        self.language_cache_class = OmDetTurboLRUCache(3)
+        self.language_cache_prompt = OmDetTurboLRUCache(3)
+        self.part = nn.Module()
+
+
+def test_nothing_is_in_the_cache_of_a_trace() -> None:
+    model = Cached()
+    before = model.language_cache_class
+    before.put("key", 1)
+    assert LANGUAGE_CACHE.find(model) == [model]
+    LANGUAGE_CACHE.apply([model], {})
+    key = vars(model)["_get_cache_key_at_index"](None, None, 0)
+    assert not model.language_cache_class.has(key)
+    assert not model.language_cache_class.has("key")
+    assert before.has("key")

@@ -18,7 +18,7 @@ _CACHES: Final = ("language_cache_class", "language_cache_prompt")
 
 def find(model: nn.Module) -> list[nn.Module]:
     """The modules that keep embeddings by the tokens that they are of."""
-    return [module for module in model.modules() if hasattr(type(module), _KEY)]
+    return [module for module in model.modules() if hasattr(module, _CACHES[0])]
 
 
 def apply(modules: Sequence[nn.Module], inputs: Any) -> None:
