@@ -25,6 +25,7 @@ __all__ = ["damage", "summarize"]
 
 Results: TypeAlias = Sequence[CaseResult]
 Names: TypeAlias = Mapping[str, str]
+Components: TypeAlias = Mapping[tuple[str, str], Results]
 Said: TypeAlias = Callable[[CaseResult], str]
 
 _STYLES = {
@@ -51,12 +52,12 @@ def summarize(
     """Text for the end of a run.
 
     Args:
-        results: One result for each case.
+        results: One result for each case, and one for each of its components.
         rerun: The command that runs a case alone, to be told beside each failure.
         width: Columns of the terminal; longer lines are left to it.
         color: Whether it shows colours; without, the text is plain.
     """
-    found = list(results)
+    found, components = _divided(results)
     names = names_of(found)
     found.sort(key=lambda result: _order(result, names))
     stream = io.StringIO()
@@ -69,9 +70,24 @@ def summarize(
         markup=False,
         emoji=False,
     )
-    for part in [*_parts(found, names), *_failures(found, names, rerun)]:
+    for part in [*_parts(found, components, names), *_failures(found, names, rerun)]:
         console.print(part, soft_wrap=isinstance(part, Text))
     return "".join(f"{line.rstrip()}\n" for line in stream.getvalue().splitlines())
+
+
+def _divided(results: Iterable[CaseResult]) -> tuple[list[CaseResult], Components]:
+    """The results of the cases, and by case those of its components.
+
+    A run that was cut off within a case has components without the row that sums them up.
+    """
+    rows = list(results)
+    whole = {row.case_id for row in rows if row.component is None}
+    cases = [row for row in rows if row.component is None or row.case_id not in whole]
+    components: dict[tuple[str, str], list[CaseResult]] = {}
+    for row in rows:
+        if row.component is not None and row.case_id in whole:
+            components.setdefault((row.case_id, column_of(row)), []).append(row)
+    return cases, components
 
 
 def damage(lines: Sequence[str]) -> str:
@@ -94,11 +110,14 @@ def _order(result: CaseResult, names: Names) -> tuple[str, str, str, str]:
     return (result.model_type or "", names[result.case_id], engine_of(result), variant_of(result))
 
 
-def _parts(results: Results, names: Names) -> Iterator[RenderableType]:
+def _parts(results: Results, components: Components, names: Names) -> Iterator[RenderableType]:
     """The pieces from the longest to what is read first, which the terminal shows last."""
     reached = {names[r.case_id] for r in results if r.outcome is not Outcome.SKIPPED}
     if reached:
-        yield _case_table([r for r in results if names[r.case_id] in reached], names)
+        shown = [r for r in results if names[r.case_id] in reached]
+        yield _case_table(shown, components, names)
+    limits = [row for r in results for row in _rows(r, components) if row.is_runtime_limit]
+    yield from _listed("limits of a runtime, no pass", limits, skip_text, names)
     for title, listed, said in _lists(results):
         yield from _listed(title, listed, said, names)
     yield from map(Text, counts(results))
@@ -112,9 +131,15 @@ def _lists(results: Results) -> Iterator[tuple[str, Results, Said]]:
     yield "not applicable", _of(results, Outcome.NOT_APPLICABLE), _detail
     yield "exported, not run", _of(results, Outcome.EXPORTED), _detail
     yield "still needed", _of(results, Outcome.XFAILED), skip_text
-    yield "skipped", _of(results, Outcome.SKIPPED), skip_text
+    skipped = [r for r in _of(results, Outcome.SKIPPED) if not r.is_runtime_limit]
+    yield "skipped", skipped, skip_text
     yield "flaky", [result for result in results if result.is_flaky], _flaky
     yield "passed, which proves nothing", _proving_nothing(results), _why_nothing
+
+
+def _rows(result: CaseResult, components: Components) -> Results:
+    """The components of a case, or the case itself where it has none."""
+    return components.get((result.case_id, column_of(result)), [result])
 
 
 # Failures
@@ -146,16 +171,25 @@ def _commands(group: Results, rerun: Said | None) -> Iterator[Text]:
 # A result per case
 
 
-def _case_table(shown: Results, names: Names) -> Table:
+def _case_table(shown: Results, components: Components, names: Names) -> Table:
     columns = sorted({column_of(result) for result in shown})
     table = Table("model class", *columns, box=None, pad_edge=False)
     for model_type, of_type in groupby(shown, key=lambda result: result.model_type or "other"):
         table.add_row(Text(model_type, style="bold"))
         for name, of_name in groupby(of_type, key=lambda result: names[result.case_id]):
-            cells = {column_of(result): _cell(result) for result in of_name}
-            row = [cells.get(column, Text("")) for column in columns]
-            table.add_row(Text(f"  {name}", no_wrap=True), *row)
+            cases = list(of_name)
+            _add_row(table, f"  {name}", cases, columns)
+            parts = [row for case in cases for row in _rows(case, components) if row is not case]
+            for part in dict.fromkeys(row.component for row in parts):
+                of_part = [row for row in parts if row.component == part]
+                _add_row(table, f"    {part}", of_part, columns)
     return table
+
+
+def _add_row(table: Table, title: str, results: Results, columns: list[str]) -> None:
+    cells = {column_of(result): _cell(result) for result in results}
+    row = [cells.get(column, Text("")) for column in columns]
+    table.add_row(Text(title, no_wrap=True), *row)
 
 
 def _cell(result: CaseResult) -> Text:
@@ -212,7 +246,9 @@ def _named(group: Results, names: Names) -> str:
     """The cases of a group: each class with its columns, or how many there are."""
     columns: dict[str, list[str]] = {}
     for result in group:
-        columns.setdefault(names[result.case_id], []).append(column_of(result))
+        component = f" · {result.component}" if result.component else ""
+        name = f"{names[result.case_id]}{component}"
+        columns.setdefault(name, []).append(column_of(result))
     if len(columns) > _NAMES_SHOWN:
         first = ", ".join(list(columns)[:_NAMES_SHOWN])
         classes = len({result.model_class for result in group})
