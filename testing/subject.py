@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -65,9 +65,13 @@ class Subject:
             its reason; they are counted in every summary and do not count as reached.
         is_trained: Whether the weights are a checkpoint's: nothing of the model is then steadied
             for the comparison, and no copy of it is made to try other weights.
+        read_positions: From an output of the model and its inputs, for leaves by path a bool
+            tensor with the leaf's leading axes: positions from which anything is read later, and
+            which are compared. None where the inputs' mask tells all.
     """
 
     model: torch.nn.Module
     inputs: Inputs
     exceptions: tuple[str, ...] = ()
     is_trained: bool = False
+    read_positions: Callable[[Any, Mapping[str, Any]], dict[str, torch.Tensor]] | None = None

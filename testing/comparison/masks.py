@@ -23,10 +23,12 @@ class MaskedLeaves:
     Attributes:
         paths: Their paths.
         note: Why none could be told, when that is so.
+        read_positions: `Subject.read_positions`.
     """
 
     paths: frozenset[str] = frozenset()
     note: str | None = None
+    read_positions: Callable[[Any, Mapping[str, Any]], dict[str, torch.Tensor]] | None = None
 
 
 def find_mask(inputs: Mapping[str, Any]) -> tuple[str, torch.Tensor] | None:
@@ -81,6 +83,13 @@ def comparison_masks(
     A sample whose positions are all masked is compared in full, so that a wrong row of it (NaN,
     where eager has zeros) is not taken for padding.
     """
+    read = masked.read_positions(output, inputs) if masked.read_positions else {}
+    return {**_masked_positions(output, inputs, masked), **read}
+
+
+def _masked_positions(
+    output: Any, inputs: Mapping[str, Any], masked: MaskedLeaves
+) -> dict[str, torch.Tensor]:
     found = find_mask(inputs)
     if not found or not masked.paths:
         return {}

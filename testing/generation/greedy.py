@@ -13,6 +13,7 @@ from testing.comparison import compare
 from testing.generation.conditions import shortcomings
 from testing.generation.errors import LoopError
 from testing.generation.loop import Forwards, Generated, Loop
+from testing.generation.padding import CACHES
 from testing.generation.parts import Generation
 from testing.generation.prompts import Prompts, padded_rows
 from testing.generation.settings import NEW_TOKENS
@@ -129,7 +130,7 @@ def zeroed_past(model: Any, part: str = "") -> Forwards:
 def _zero(inputs: Mapping[str, Any], part: str) -> None:
     for name, leaf in tensor_leaves(dict(inputs)).items():
         root = name.partition(".")[0]
-        is_past = root in ("cache", "past_key_values", "cache_params") and part in name
+        is_past = root in CACHES and part in name
         if is_past and leaf.is_floating_point():
             leaf.zero_()
 

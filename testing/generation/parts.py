@@ -10,6 +10,7 @@ from exporters.base import Backend
 from exporters.tree import tensor_leaves
 from testing.cases import ExportCase
 from testing.generation.loop import Loop
+from testing.generation.padding import CACHES, read_positions
 from testing.generation.prompts import Prompts
 from testing.generation.settings import NEW_TOKENS, without_end
 from testing.generation.stages import DECODE, PREFILL, Stage, stages_of
@@ -20,8 +21,6 @@ from testing.pipeline.parts import Part
 from testing.subject import Subject
 
 __all__ = ["Generation", "parts_of"]
-
-_CACHES = ("cache", "past_key_values", "cache_params")
 
 
 def parts_of(subject: Subject, case: ExportCase, backend: Backend) -> list[Part]:
@@ -42,10 +41,7 @@ def parts_of(subject: Subject, case: ExportCase, backend: Backend) -> list[Part]
         distinguish(generation.loop(NEW_TOKENS))
     stages = generation.stages()
     _require_past(stages[DECODE], subject.model)
-    return [
-        Part(name, replace(subject, model=stage.module, inputs=generation.inputs_of(name)))
-        for name, stage in stages.items()
-    ]
+    return [Part(name, generation.subject_of(name, subject)) for name in stages]
 
 
 @dataclass(frozen=True)
@@ -80,7 +76,17 @@ class Generation:
         given = self.prompts.traced() if prompt is None else prompt
         return stages_of(self.model, given, self.cache_length, multi_token=self.case.dynamic)
 
-    def inputs_of(self, name: str) -> CapturedInputs:
+    def subject_of(self, name: str, whole: Subject) -> Subject:
+        """What runs in a stage, and what it receives."""
+        pads_left = name == PREFILL and not self.model.config.is_encoder_decoder
+        return replace(
+            whole,
+            model=self.stages()[name].module,
+            inputs=self._inputs_of(name),
+            read_positions=read_positions if pads_left else None,
+        )
+
+    def _inputs_of(self, name: str) -> CapturedInputs:
         """The inputs of a stage, for every set of prompts."""
         captured = CapturedInputs(self.prompts, lambda prompt: self.stages(prompt)[name].inputs)
         is_with_encoder = self.model.config.is_encoder_decoder
@@ -104,7 +110,7 @@ def _require_cache_of(model: Any, case: ExportCase) -> None:
 
 
 def _require_past(decode: Stage, model: Any) -> None:
-    held = {name: decode.inputs[name] for name in _CACHES if name in decode.inputs}
+    held = {name: decode.inputs[name] for name in CACHES if name in decode.inputs}
     if not tensor_leaves(held):
         given = ", ".join(decode.inputs)
         raise NotApplicableError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import torch
@@ -65,6 +65,7 @@ def run_eager(part: PartRun, subject: Subject, trials: list[Trial]) -> Reference
     masked = find_masked_leaves(
         first.output, traced.inputs, subject.inputs, lambda i: run_once(call, i, SEED).output
     )
+    masked = replace(masked, read_positions=subject.read_positions)
     reference = Reference(runs, masked, _noise(first, runs[1][1]))
     reference.notes += [f"Note: {masked.note}."] if masked.note else []
     return reference
