@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import torch
 
-from exporters.tree import tensor_leaves
+from exporters.tree import substitute, tensor_leaves
 from testing.seeds import set_seed
 from testing.subject import Inputs
 
@@ -64,7 +64,10 @@ class CapturedInputs:
 
     def _captured(self, inputs: dict[str, Any]) -> dict[str, Any]:
         set_seed()
-        return self._capture(inputs)
+        received = self._capture(inputs)
+        # A view of something larger would have other strides here than in the copy that is run.
+        own = {id(leaf): leaf.detach().clone() for leaf in tensor_leaves(received).values()}
+        return dict(substitute(received, own))
 
 
 def _equal(leaf: torch.Tensor, other: torch.Tensor | None) -> bool:

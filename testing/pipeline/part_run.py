@@ -51,6 +51,7 @@ class PartRun:
         changed_flags: What of the model is not as transformers has it; every result says so.
         trial: The trial that runs, None between them.
         exported: The exported program, once there is one.
+        failed_at: The stage that failed, where later ones ran all the same.
     """
 
     request: CaseRequest
@@ -61,6 +62,7 @@ class PartRun:
     changed_flags: tuple[str, ...] = ()
     trial: Trial | None = None
     exported: ExportedModel | None = None
+    failed_at: str | None = None
 
     @classmethod
     def of(
@@ -105,7 +107,8 @@ class PartRun:
         """The result with what every result says."""
         self.clock.end()
         result = self.result
-        result.stage, result.seconds = self.clock.current, self.clock.seconds
+        result.stage = self.failed_at or self.clock.current
+        result.seconds = self.clock.seconds
         lines = [readable(result.message)] if result.message else []
         lines += [f"{CHANGED_FLAG}{flag}." for flag in self.changed_flags]
         result.message = "\n".join(lines) or None

@@ -141,6 +141,7 @@ def _judge(
     part.result.metrics = worst(one.comparison for one in judged)
     part.result.outcome = Outcome.PASSED if verdict.passed else Outcome.FAILED
     part.result.message = verdict.message
+    part.failed_at = "run" if refused else None
 
 
 def _told(part: PartRun) -> list[str]:

@@ -84,7 +84,11 @@ def _component(
 def _capture(model: torch.nn.Module, name: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
     def capture(inputs: dict[str, Any]) -> dict[str, Any]:
         utils: Any = import_module("transformers.exporters.utils")
-        received: dict[str, Any] = utils.decompose_multimodal(model, inputs)[name][1]
+        try:
+            received: dict[str, Any] = utils.decompose_multimodal(model, inputs)[name][1]
+        except RuntimeError as error:
+            # What the model itself raised says more than that it could not be taken apart.
+            raise error.__cause__ or error from None
         return received
 
     return capture

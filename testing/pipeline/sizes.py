@@ -105,7 +105,11 @@ def _try(
 def _trial(inputs: Inputs, sizes: dict[str, int], family: str) -> Trial:
     lengths = {axis: size for axis, size in sizes.items() if axis != BATCH}
     batch = sizes.get(BATCH, inputs.batch_size)
-    told = ", ".join(f"{axis} {size}" for axis, size in sizes.items())
+    told = ", ".join(f"{_worded(axis)} {size}" for axis, size in sizes.items())
     fresh: dict[str, Any] = inputs.fresh(family, batch, lengths)
     label = f"{told} (inputs `{family}`)"
     return Trial(Kind.SIZE, label, fresh, batch, sizes=sizes)
+
+
+def _worded(axis: str) -> str:
+    return "batch size" if axis == BATCH else axis

@@ -87,6 +87,13 @@ def test_what_the_whole_model_hands_on_alike_in_every_set_is_told() -> None:
     assert set(tensor_leaves(captured.traced())) == {"x", "places"}
 
 
+def test_a_view_is_handed_over_with_the_strides_that_a_run_gets() -> None:
+    inputs = MadeInputs(normal(3, 4))
+    captured = CapturedInputs(inputs, lambda given: {"rest": given["x"][:, 1:]})
+    assert captured.traced()["rest"].is_contiguous()
+    assert torch.equal(captured.traced()["rest"], inputs.traced()["x"][:, 1:])
+
+
 # Results
 
 

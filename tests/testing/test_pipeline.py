@@ -1,17 +1,25 @@
 from __future__ import annotations
 
+import dataclasses
 import math
 import unittest
 from collections import OrderedDict
 from importlib import metadata
+from typing import Any
 
 import pytest
 import torch
 from torch import nn
 
 from exporters.base import BackendIncompatibleError, BackendUnavailableError, ExportError
+from testing.cases import ExportCase
 from testing.pipeline import STAGES, run
+from testing.registry import Entry, Registry
+from testing.registry.entries import Skip
+from testing.registry.skip_file import EXPORT_SKIPS
 from testing.results import CaseResult, Outcome
+from testing.scopes import Scope
+from testing.terms import terms_for
 from tests.testing.doubles import (
     EagerDouble,
     MadeInputs,
@@ -774,3 +782,117 @@ def test_outputs_are_compared_before_a_later_call_changes_them():
 
     result = run_double(Buffered(), MadeInputs(normal(4)), EagerDouble())
     assert result.outcome is Outcome.PASSED
+
+
+# Assignment through a mask of bools
+
+
+@dataclasses.dataclass
+class Miscompiling(EagerDouble):
+    """Exports another function than the model's: `wrong`."""
+
+    wrong: Any = None
+
+    def export(self, model, inputs, options):
+        return super().export(Function(self.wrong), inputs, options)
+
+
+def masked(share: float):
+    """``x``, a mask with this share of its elements true, and a value for each of those."""
+
+    def make(generator, family, batch):
+        x = torch.randn(batch, 4, generator=generator)
+        count = round(share * x.numel())
+        order = torch.randperm(x.numel(), generator=generator).view_as(x)
+        return {"x": x, "m": order < count, "v": torch.randn(count, generator=generator)}
+
+    return MadeInputs(make)
+
+
+def assign_scalar(x, m, v):
+    x = x.clone()
+    x[m] = 0
+    return x
+
+
+def assign_vector(x, m, v):
+    x = x.clone()
+    x[m] = v
+    return x
+
+
+def add_one(x, m, v):
+    x = x.clone()
+    x[m] += 1
+    return x
+
+
+def assign_rows(x, m, v):
+    x = x.clone()
+    x[m[:, 0]] = 0
+    return x
+
+
+def where_for_scalar(x, m, v):
+    return torch.where(m, torch.zeros(()), x)
+
+
+def where_for_vector(x, m, v):
+    # Takes the value at the element's own place, where the right one counts the true ones.
+    padded = torch.cat([v, v.new_zeros(x.numel() - v.numel())])
+    return torch.where(m, padded.view_as(x), x)
+
+
+def mask_as_rows(x, m, v):
+    x = x.clone()
+    x[m[:, 0].long()] = 0
+    return x
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("body", [assign_scalar, assign_vector, add_one, assign_rows])
+def test_assignment_through_a_mask_passes_where_it_is_right_b50(body, share):
+    assert function(body, masked(share)).outcome is Outcome.PASSED
+
+
+@pytest.mark.parametrize(
+    ("body", "wrong", "share", "passes"),
+    [
+        (assign_scalar, where_for_scalar, 0.5, True),
+        (assign_vector, where_for_vector, 0.5, False),
+        (assign_vector, where_for_vector, 0.0, True),
+        (assign_vector, where_for_vector, 1.0, True),
+        (assign_rows, mask_as_rows, 0.5, False),
+        (assign_rows, mask_as_rows, 0.0, False),
+    ],
+)
+def test_each_variant_of_a_miscompiled_assignment_has_its_own_verdict_b50(
+    body, wrong, share, passes
+):
+    result = function(body, masked(share), Miscompiling(wrong=wrong))
+    assert (result.outcome is Outcome.PASSED) == passes
+    assert passes or "differs" in result.message
+
+
+# An entry of exactness
+
+
+def test_an_exactness_entry_of_dynamo_drops_that_comparison_and_no_other():
+    excuse = Skip("rounds")
+    entry = Entry(EXPORT_SKIPS, Scope.parse("dynamo.exactness"), "Heads", excuse, 1)
+    registry = Registry([entry])
+    perturbing = EagerDouble(edit=lambda output: {**output, "logits": output["logits"] + 0.5})
+
+    def under(backend: str, double: EagerDouble, **values) -> CaseResult:
+        terms = terms_for(registry, ExportCase("Heads", None, backend, **values))
+        return heads(double, exactness_reason=terms.exactness_reason)
+
+    for variant in ({"dynamic": False}, {"dynamic": True}, {"generate": True}):
+        excused = under("dynamo", perturbing, **variant)
+        assert excused.outcome is Outcome.PASSED
+        assert excused.metrics["logits"].max_abs == pytest.approx(0.5)
+        assert "Figures cannot fail it (rounds)." in excused.message
+    for other in ("onnx", "openvino", "executorch", "neuron"):
+        assert under(other, perturbing).outcome is Outcome.FAILED
+    dropping = EagerDouble(edit=lambda output: {"logits": output["logits"]})
+    assert under("dynamo", dropping).outcome is Outcome.FAILED

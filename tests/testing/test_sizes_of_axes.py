@@ -123,7 +123,7 @@ def test_both_sizes_changed_at_once_are_tried():
     result = run(layer(), wrong_at(lambda out: out.shape[:2] == (7, 6)), length=4)
     assert result.outcome is Outcome.FAILED
     assert "wrong where several change at once" in result.message
-    assert "On batch 7, length 6 (inputs `ramp`)" in result.message
+    assert "On batch size 7, length 6 (inputs `ramp`)" in result.message
 
 
 class Limited(nn.Module):
