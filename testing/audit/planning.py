@@ -25,6 +25,7 @@ from testing.registry import Entry, Registry
 from testing.registry.skip_file import ONNX_DISABLE_OPTIMIZE, TOLERANCES
 from testing.session import TestMethod
 from testing.settings import CaseRequest
+from testing.terms import component_terms
 
 __all__ = ["Plan", "Planner", "requests_of"]
 
@@ -105,10 +106,6 @@ class Planner:
         """Why no case of an entry can be run here, whatever the backend."""
         if not self._registry.holds(entry):
             return f"`when` does not hold here: {entry.value.when}"
-        if entry.table == ONNX_DISABLE_OPTIMIZE:
-            return "no backend that is installed has ONNX's optimizer"
-        if entry.value.component:
-            return f"no backend that is installed runs {entry.value.component} by itself"
         if self._is_held(entry.model_class):
             return None
         try:
@@ -129,7 +126,8 @@ class Planner:
         for variant in variants_of(backend, entry.model_class):
             case = ExportCase.of(entry.model_class, _type_of(entry), backend, variant)
             case = dataclasses.replace(case, runtime=runtime)
-            if entry.scope.applies_to(case) and _can_run(variant, backend):
+            is_meant = entry.scope.applies_to(case) and _is_meant(entry, backend, variant)
+            if is_meant and _can_run(variant, backend):
                 yield case
 
     def _requests(
@@ -138,8 +136,15 @@ class Planner:
         # What the entry itself excuses is what is asked; other entries keep their effect.
         excuse = None if entry.is_of_figures else self._registry.exactness_for(case)
         reason = excuse.reason if excuse else None
+        others = Registry(e for e in self._registry.entries if e is not entry)
         tolerances = Registry() if entry.table == TOLERANCES else self._registry
-        yield from requests_of(case, hosts, self._settings, tolerances, reason)
+        optimizer = others.optimizer_off_for(case)
+        for request in requests_of(case, hosts, self._settings, tolerances, reason):
+            yield dataclasses.replace(
+                request,
+                optimizer_off=optimizer.reason if optimizer else None,
+                components=component_terms(others, case, run_skipped=True),
+            )
 
     def _elsewhere(self, entry: Entry) -> str:
         """Why the installed backends have no case of an entry."""
@@ -189,6 +194,13 @@ def _test_method(host: type, case: ExportCase, backend: Backend) -> TestMethod:
     is_tiny = host is TinyHost
     method = "runTest" if is_tiny else case.test_name(backend.test_prefix)
     return TestMethod(host.__module__, inspect.getfile(host), host.__qualname__, method)
+
+
+def _is_meant(entry: Entry, backend: Backend, variant: Variant) -> bool:
+    """Whether a case can have what the entry is about: ONNX's optimizer, or components."""
+    if entry.table == ONNX_DISABLE_OPTIMIZE and backend.name != "onnx":
+        return False
+    return entry.value.component is None or backend.decomposes or variant.generate
 
 
 def _can_run(variant: Variant, backend: Backend) -> bool:

@@ -175,7 +175,7 @@ def judge(plan: Plan, results: Mapping[str, CaseResult], cause: Cause) -> Findin
         cause: What the reason of the entry tells.
     """
     cases = tuple(
-        AuditedCase(case, tuple(_attempts(requests, results)))
+        AuditedCase(case, tuple(_attempts(requests, results, plan.entry.value.component)))
         for case, requests in plan.requests.items()
     )
     changes = tuple(dict.fromkeys(_changes(cases, cause)))
@@ -184,13 +184,24 @@ def judge(plan: Plan, results: Mapping[str, CaseResult], cause: Cause) -> Findin
     return Finding(plan.entry, verdict, _told(plan, cases), proposed, changes, cases)
 
 
+def _of_component(result: CaseResult | None, component: str | None) -> CaseResult | None:
+    """The result of the component that is meant; None where a case ended without it.
+
+    What ended before it came to its components stands for each of them.
+    """
+    if result is None or component is None or not result.components:
+        is_none = result is not None and component and not result.outcome.is_failure
+        return None if is_none else result
+    return next((part for part in result.components if part.component == component), None)
+
+
 def _attempts(
-    requests: Iterable[CaseRequest], results: Mapping[str, CaseResult]
+    requests: Iterable[CaseRequest], results: Mapping[str, CaseResult], component: str | None
 ) -> Iterator[Attempt]:
     """The runs of one case; of several tests those count that do not skip it themselves."""
     by_test: dict[tuple[str, str], list[Attempt]] = {}
     for request in requests:
-        attempt = Attempt(request.seed, results.get(digest_of(request)))
+        attempt = Attempt(request.seed, _of_component(results.get(digest_of(request)), component))
         by_test.setdefault((request.module, request.test_class), []).append(attempt)
     running = [found for found in by_test.values() if not all(a.skipped for a in found)]
     for found in running or by_test.values():

@@ -73,12 +73,12 @@ class ReportedCase:
     @property
     def max_abs(self) -> float | None:
         """The largest difference from eager; None where nothing was compared."""
-        return _worst(leaf.max_abs for leaf in self.result.metrics.values())
+        return _worst(leaf.max_abs for row in self.rows for leaf in row.metrics.values())
 
     @property
     def tolerance_used(self) -> float | None:
         """The largest share of its tolerance that a leaf used; None where that is not known."""
-        used = (leaf.tolerance_used for leaf in self.result.metrics.values())
+        used = (leaf.tolerance_used for row in self.rows for leaf in row.metrics.values())
         return _worst(share for share in used if share is not None)
 
     @property
