@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from exporters.base import BackendUnavailableError, ExportOptions, Variant
-from exporters.hf import HfBackend
+from exporters.hf import VARIANTS, HfBackend
+
+if TYPE_CHECKING:
+    from exporters.hf_program import HfModel
 
 __all__ = ["ExecutorchBackend"]
 
@@ -27,12 +31,12 @@ class ExecutorchBackend(HfBackend):
     test_prefix = "executorch"
     export_format = "executorch"
     variants = tuple(
-        Variant(dynamic=dynamic, delegate=delegate)
+        dataclasses.replace(variant, delegate=delegate)
         for delegate in _REGISTERED_AS
-        for dynamic in (False, True)
+        for variant in VARIANTS
     )
     packages = ("torch", "executorch")
-    can_crash = True
+    preload = ("torch", "transformers", "exporters.preloaded.executorch")
     distributions = ("torch", "transformers", "executorch", "torchao")
 
     def tolerance(self, runtime: str | None) -> float:
@@ -51,6 +55,15 @@ class ExecutorchBackend(HfBackend):
         if variant.delegate == "mlx" and variant.static_cache:
             return "ExecuTorch's mlx delegate takes no StaticCache"
         return None
+
+    def load(self, exported: Any) -> None:
+        """Not yet: each run loads the program for itself, after its inputs are bound."""
+
+    def loaded(self, exported: Any, program: HfModel) -> HfModel:
+        """The program with its slots."""
+        from exporters.executorch_program import ExecutorchModel
+
+        return ExecutorchModel(program.exported, program.traced)
 
     def configured(self, options: ExportOptions) -> Mapping[str, Any]:
         """The delegate."""

@@ -1,0 +1,59 @@
+"""An ExecuTorch program that transformers' exporter has made, in ExecuTorch's runtime."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from exporters.executorch_limits import limits_told
+from exporters.executorch_slots import SlotError, Slots
+from exporters.hf_inputs import HfInputs
+from exporters.hf_program import HfModel
+
+__all__ = ["ExecutorchModel"]
+
+
+class ExecutorchModel(HfModel):
+    """The bytes of a program; each run loads them anew, since a method keeps mutated state."""
+
+    def __init__(self, exported: Any, traced: HfInputs) -> None:
+        from transformers.exporters.metadata import load_treespec
+
+        super().__init__(exported, traced)
+        self._slots = Slots(exported.program.exported_program("forward"))
+        self._buffer = exported.program.buffer
+        (component,) = exported.components.values()
+        self._structure = load_treespec(component.metadata.out_spec)
+
+    def run(self, inputs: dict[str, Any]) -> Any:
+        """Run on inputs as transformers prepares them.
+
+        Raises:
+            SlotError: Inputs or outputs are not those that the program declares.
+            RuntimeLimitError: They are, and the runtime cannot run it for a reason of its own.
+        """
+        bound = self._slots.bind(inputs)
+        with limits_told():
+            outputs = _execute(self._buffer, bound)
+        return self._restored(self._slots.user_outputs(outputs))
+
+    def _restored(self, leaves: list[Any]) -> Any:
+        if len(leaves) != self._structure.num_leaves:
+            raise SlotError(
+                f"the program gives {len(leaves)} leaves, the model {self._structure.num_leaves}"
+            )
+        return pytree.tree_unflatten(leaves, self._structure)
+
+
+def _execute(buffer: bytes, bound: list[Any]) -> list[Any]:
+    """The outputs of a program that has run nothing before, in memory that outlives it."""
+    runtime: Any = import_module("executorch.runtime")
+    program = runtime.Runtime.get().load_program(buffer)
+    method = program.load_method("forward")
+    if method is None or method.metadata.num_inputs() != len(bound):
+        raise SlotError(f"the program in the runtime does not take {len(bound)} inputs")
+    outputs = method.execute(bound)
+    return [o.clone() if isinstance(o, torch.Tensor) else o for o in outputs]
