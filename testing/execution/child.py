@@ -113,11 +113,11 @@ class _Host:
 
     def run(self) -> CaseResult:
         """The pipeline's result."""
-        model_class = self._request.case.model_class
+        case = self._request.case
         try:
             return pipeline.run(
                 self._request,
-                lambda: self._test.subject(model_class),
+                lambda: self._test.subject_of(case),
                 self._enter,
                 on_part=self._on_part,
             )

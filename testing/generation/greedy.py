@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from exporters import get_backend
-from exporters.base import ExportedModel
+from exporters.base import Backend, ExportedModel
 from exporters.tree import tensor_leaves
 from testing.comparison import compare
 from testing.generation.conditions import shortcomings
@@ -21,7 +20,6 @@ from testing.generation.stages import DECODE, PREFILL, Stage
 from testing.pipeline.part_run import PartRun
 from testing.results import CaseResult, Outcome
 from testing.settings import CaseRequest
-from testing.stage_names import in_component
 from testing.subject import Subject
 
 __all__ = ["GREEDY", "after_parts", "zeroed_past"]
@@ -43,6 +41,7 @@ _FLAGS: Final = frozenset(
 
 def after_parts(
     request: CaseRequest,
+    backend: Backend,
     subject: Subject,
     programs: Mapping[str, ExportedModel],
     on_stage: Callable[[str], None],
@@ -51,18 +50,19 @@ def after_parts(
 
     Args:
         request: The case and the run's options.
+        backend: Its backend.
         subject: The whole model as `parts_of` has left it.
         programs: What was exported and can run, by component.
         on_stage: Called with each stage as it begins.
     """
-    run = PartRun.of(request, GREEDY, lambda stage: on_stage(in_component(GREEDY, stage)))
+    run = PartRun.of(request, GREEDY, on_stage)
     run.changed_flags = subject.exceptions
     if run.terms.skip is not None:
         run.result.outcome = Outcome.SKIPPED
         run.result.scope, run.result.reason = run.terms.skip
     else:
         run.attempt(lambda: _run(run, subject, programs))
-    return run.finished(get_backend(request.case.backend))
+    return run.finished(backend)
 
 
 def _run(run: PartRun, subject: Subject, programs: Mapping[str, ExportedModel]) -> None:

@@ -115,14 +115,14 @@ class _CaseRun:
     def _after_parts(self, subject: Subject) -> Iterator[CaseResult]:
         """What generation does with the programs of its components.
 
-        ``testing.generation.after_parts(request, subject, programs, on_stage)`` gives a result of
-        its own, or None where it has nothing to add.
+        ``testing.generation.after_parts(request, backend, subject, programs, on_stage)`` gives a
+        result of its own, or None where it has nothing to add.
         """
         if not self.request.case.generate:
             return
         generation: Any = import_module("testing.generation")
         run = self._run_of(_AFTER)
-        given = self.request, subject, self.programs, run.clock.begin
+        given = self.request, self.backend, subject, self.programs, run.clock.begin
         found = run.attempt(lambda: generation.after_parts(*given))
         if found is not None:
             yield self._told(found)
