@@ -14,6 +14,9 @@ import exporters
 from exporters.base import RuntimeLimitError
 from exporters.tree import tensor_leaves
 from testing import journal
+from testing.audit.journal import digest_of
+from testing.audit.planning import Plan
+from testing.audit.verdicts import Verdict, judge
 from testing.cases import ExportCase
 from testing.execution import runner
 from testing.inputs.captured import CapturedInputs
@@ -21,11 +24,13 @@ from testing.isolation import ModuleSpec, load_module
 from testing.journal import Journal
 from testing.pipeline import case as pipeline_case
 from testing.registry import Registry
+from testing.registry.causes import recorded_cause
 from testing.registry.entries import Skip, Tolerance
 from testing.registry.skip_file import EXPORT_SKIPS, ONNX_DISABLE_OPTIMIZE, TOLERANCES, Entry
 from testing.reports.case import cases_of
 from testing.reports.summary import summarize
 from testing.results import CaseResult, Outcome
+from testing.rolling_up import rolled_up
 from testing.scopes import Scope
 from testing.session import Session
 from testing.settings import CaseRequest, RunSettings, Terms
@@ -284,3 +289,29 @@ def test_a_journal_has_a_row_for_each_component_and_one_that_sums_them_up(tmp_pa
     first = journal.scan(tmp_path).attempts[:3]
     assert [row.component for row in first] == ["encoder", "head", None]
     assert all(not row.components for row in first)
+
+
+# Audits
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "verdict"),
+    [
+        ({"a": Outcome.FAILED, "b": Outcome.PASSED}, Verdict.STALE),
+        ({"a": Outcome.PASSED, "b": Outcome.FAILED}, Verdict.NEEDED),
+        ({"a": Outcome.CRASHED}, Verdict.NOT_RUN),
+        ({}, Verdict.NOT_RUN),
+    ],
+)
+def test_an_audit_judges_an_entry_by_the_component_that_it_names(
+    outcomes: dict[str, Outcome], verdict: Verdict
+) -> None:
+    entry = Entry(EXPORT_SKIPS, Scope.parse("onnx"), CASE.model_class, Skip("s", component="b"), 1)
+    asked = CaseRequest(CASE, "i", "m", "p", "t", "t", Tolerance(1.0, 1.0), RunSettings())
+    parts = [CaseResult.of(CASE, "i", o, component=name) for name, o in outcomes.items()]
+    whole = CaseResult.of(CASE, "i", Outcome.PASSED)
+    result = rolled_up(whole, parts) if parts else whole
+    found = judge(
+        Plan(entry, {CASE: (asked,)}), {digest_of(asked): result}, recorded_cause(entry, [entry])
+    )
+    assert found.verdict is verdict
