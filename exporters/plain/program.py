@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -41,11 +42,27 @@ class PlainProgram:
         with torch.no_grad():
             flat = FlatForward(model, inputs)
             arguments = flat.binding.flatten(inputs)
-            # `forward(*tensors)` is one argument, so there is one specification of them all.
-            shapes = (tuple(map(_every_axis, arguments)),) if dynamic else None
+            _name_arguments(flat, len(arguments))
+            shapes = tuple(map(_every_axis, arguments)) if dynamic else None
             exported = torch.export.export(flat, arguments, dynamic_shapes=shapes, strict=False)
         return cls(exported, flat.binding.flatten(inputs), flat.binding, flat.layout)
 
 
 def _every_axis(tensor: torch.Tensor) -> dict[int, Any]:
     return dict.fromkeys(range(tensor.dim()), torch.export.Dim.AUTO)
+
+
+def _name_arguments(flat: FlatForward, count: int) -> None:
+    """Give `flat` as many arguments as it is called with instead of ``*tensors``.
+
+    Guards on sizes that torch 2.9 makes of ``*tensors`` name what is not there.
+    """
+    forward: Any = flat.forward
+
+    def named(*tensors: torch.Tensor) -> Any:
+        return forward(*tensors)
+
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [inspect.Parameter(f"tensor_{place}", kind) for place in range(count)]
+    named.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    flat.forward = named  # type: ignore[method-assign]
