@@ -14,6 +14,7 @@ import torch
 
 import exporters
 from exporters.base import ExportedModel, ExportOptions
+from testing.cases import ExportCase
 from testing.subject import Subject
 from tests.testing.faulty_double import FaultyDouble, FewInputs, Unchanged, UnloweredError
 
@@ -76,6 +77,9 @@ class Host(unittest.TestCase):
 
     def test_it(self) -> None:
         raise AssertionError("the child does not run the test method")
+
+    def subject_of(self, case: ExportCase) -> Subject:
+        return self.subject(case.model_class)
 
     def subject(self, model_class: str) -> Subject:
         self.log.append("subject")
