@@ -13,7 +13,7 @@ import torch
 import exporters
 from exporters.base import RuntimeLimitError
 from exporters.tree import tensor_leaves
-from testing import journal
+from testing import execution, journal
 from testing.audit.journal import digest_of
 from testing.audit.planning import Plan
 from testing.audit.verdicts import Verdict, judge
@@ -37,6 +37,9 @@ from testing.settings import CaseRequest, RunSettings, Terms
 from testing.terms import component_terms, terms_for
 from tests.testing.component_hosts import Pair, parts_of, received
 from tests.testing.doubles import EagerDouble, MadeInputs, normal, run_double
+from tests.testing.plugin_runs import NEURON, host, run
+
+pytest_plugins = ["pytester"]
 
 HOSTS = ModuleSpec("component_hosts", str(Path(__file__).with_name("component_hosts.py")))
 
@@ -315,3 +318,26 @@ def test_an_audit_judges_an_entry_by_the_component_that_it_names(
         Plan(entry, {CASE: (asked,)}), {digest_of(asked): result}, recorded_cause(entry, [entry])
     )
     assert found.verdict is verdict
+
+
+# In pytest
+
+
+def test_each_component_is_a_subtest_of_its_case(
+    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def execute(asked: CaseRequest) -> CaseResult:
+        ended = {"encoder": Outcome.PASSED, "head": Outcome.FAILED}
+        whole = CaseResult.of(asked.case, asked.case_id, Outcome.PASSED)
+        return rolled_up(whole, [replace(whole, component=n, outcome=o) for n, o in ended.items()])
+
+    monkeypatch.setattr(execution, "execute", execute)
+    host(project, "BertModel")
+    result = run(project, *NEURON, "--results", "r", "-k", "static")
+    result.stdout.fnmatch_lines(["SUBFAILED(component='head') *", "FAILED *static_BertModel*"])
+    rows = journal.read(project.path / "r")
+    assert {row.component: row.outcome for row in rows} == {
+        "encoder": Outcome.PASSED,
+        "head": Outcome.FAILED,
+        None: Outcome.FAILED,
+    }
