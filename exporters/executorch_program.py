@@ -17,7 +17,7 @@ __all__ = ["ExecutorchModel"]
 
 
 class ExecutorchModel(HfModel):
-    """The bytes of a program; each run loads them anew, since a method keeps mutated state."""
+    """The bytes of a program; where it changes buffers, each run loads them anew."""
 
     def __init__(self, exported: Any, traced: HfInputs) -> None:
         from transformers.exporters.metadata import load_treespec
@@ -25,6 +25,7 @@ class ExecutorchModel(HfModel):
         super().__init__(exported, traced)
         self._slots = Slots(exported.program.exported_program("forward"))
         self._buffer = exported.program.buffer
+        self._program: Any = None
         (component,) = exported.components.values()
         self._structure = load_treespec(component.metadata.out_spec)
 
@@ -37,8 +38,15 @@ class ExecutorchModel(HfModel):
         """
         bound = self._slots.bind(inputs)
         with limits_told():
-            outputs = _execute(self._buffer, bound)
+            outputs = _execute(self._program_for_a_run(), bound)
         return self._restored(self._slots.user_outputs(outputs))
+
+    def _program_for_a_run(self) -> Any:
+        """A program without the state of another run; to load one fills its whole arena."""
+        if self._program is None or self._slots.changes_buffers:
+            runtime: Any = import_module("executorch.runtime")
+            self._program = runtime.Runtime.get().load_program(self._buffer)
+        return self._program
 
     def _restored(self, leaves: list[Any]) -> Any:
         if len(leaves) != self._structure.num_leaves:
@@ -48,10 +56,8 @@ class ExecutorchModel(HfModel):
         return pytree.tree_unflatten(leaves, self._structure)
 
 
-def _execute(buffer: bytes, bound: list[Any]) -> list[Any]:
-    """The outputs of a program that has run nothing before, in memory that outlives it."""
-    runtime: Any = import_module("executorch.runtime")
-    program = runtime.Runtime.get().load_program(buffer)
+def _execute(program: Any, bound: list[Any]) -> list[Any]:
+    """The outputs of a method that has run nothing before, in memory that outlives it."""
     method = program.load_method("forward")
     if method is None or method.metadata.num_inputs() != len(bound):
         raise SlotError(f"the program in the runtime does not take {len(bound)} inputs")

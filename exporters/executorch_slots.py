@@ -73,7 +73,8 @@ class Slots:
     def __init__(self, program: torch.export.ExportedProgram) -> None:
         self.inputs = tuple(_inputs(program))
         # The runtime writes buffers in their place and gives everything else back.
-        kinds = (spec.kind for spec in program.graph_signature.output_specs)
+        kinds = [spec.kind for spec in program.graph_signature.output_specs]
+        self.changes_buffers = OutputKind.BUFFER_MUTATION in kinds
         self._outputs = tuple(kind for kind in kinds if kind is not OutputKind.BUFFER_MUTATION)
 
     def bind(self, inputs: Mapping[str, Any]) -> list[Any]:
