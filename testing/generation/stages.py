@@ -58,12 +58,13 @@ def stages_of(
         cache_length: Positions of a static cache; None for a growing one.
         multi_token: Whether a step of more than one token is asked for, where transformers has it.
     """
-    own = _recorded(model, prompt, cache_length)
     if find_spec("transformers.exporters") is None:
-        return own
+        return _recorded(model, prompt, cache_length)
     theirs = _decomposed(model, prompt, cache_length, multi_token)
-    encoder = {ENCODER: own[ENCODER]} if ENCODER in own else {}
-    return {**encoder, **theirs}
+    if not model.config.is_encoder_decoder:
+        return theirs
+    own = _recorded(model, prompt, cache_length)
+    return {**({ENCODER: own[ENCODER]} if ENCODER in own else {}), **theirs}
 
 
 def _decomposed(
