@@ -16,9 +16,9 @@ from typing import Any, Final
 import torch
 
 from exporters.base import Diagnosis, OpStatus, OpUse, Selection
+from exporters.flat import Binding
 from exporters.neuron import lazy
 from exporters.neuron.errors import UnloweredOpError
-from exporters.neuron.flat import Binding
 from exporters.neuron.folding import Folds
 from exporters.neuron.frames import model_line, raised_at, running_module
 from exporters.neuron.graph import placeholders_of

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 
 from exporters.base import Selection, UnsupportedOutputError
+from exporters.flat import Binding
 from exporters.neuron import lazy
-from exporters.neuron.flat import Binding
 from exporters.neuron.origins import Origins, named_weights
 from exporters.neuron.watch import NO_LOWERINGS, Seen, Watcher
 from exporters.tree import tensor_leaves

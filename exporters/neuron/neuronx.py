@@ -28,7 +28,7 @@ from exporters.distributions import version_of
 if TYPE_CHECKING:
     import torch
 
-    from exporters.neuron.flat import Binding, Layout, Watch
+    from exporters.flat import Binding, Layout, Watch
     from exporters.neuron.folding import Folds
 
 __all__ = ["INSTALL", "NeuronxModel", "compiler_args", "has_device", "is_installed", "trace"]
@@ -108,7 +108,7 @@ def trace(
     """
     import torch
 
-    from exporters.neuron.flat import FlatForward
+    from exporters.flat import FlatForward
 
     runnable = has_device()
     toolkit = _Toolkit(_import_toolkit())

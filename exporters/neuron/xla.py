@@ -20,8 +20,8 @@ from exporters.base import (
     WeightsInlinedError,
 )
 from exporters.batching import common_batch, run_in_chunks
+from exporters.flat import InputMismatchError
 from exporters.neuron import lazy
-from exporters.neuron.flat import InputMismatchError
 from exporters.neuron.folding import Folded
 from exporters.neuron.graph import TracedGraph
 from exporters.neuron.graph import trace as trace_graph

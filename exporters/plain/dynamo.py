@@ -9,8 +9,8 @@ from typing import Any
 import torch
 
 from exporters.base import ExportedModel
+from exporters.dynamo.weights import with_weights_of
 from exporters.plain.program import PlainProgram
-from exporters.weights import with_weights_of
 
 __all__ = ["export"]
 

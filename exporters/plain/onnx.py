@@ -9,7 +9,7 @@ import onnxruntime
 import torch
 
 from exporters.base import ExportedModel, ExportOptions
-from exporters.onnx_session import check, session_options
+from exporters.onnx.session import check, session_options
 from exporters.plain.inlined import InlinedModel
 from exporters.plain.program import PlainProgram
 

@@ -9,7 +9,7 @@ import openvino
 import torch
 
 from exporters.base import ExportedModel, UnsupportedOutputError
-from exporters.openvino_outputs import COMPILED
+from exporters.openvino.outputs import COMPILED
 from exporters.plain.inlined import InlinedModel
 from exporters.plain.program import PlainProgram
 

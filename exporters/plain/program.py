@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from exporters.neuron.flat import Binding, FlatForward, Layout
+from exporters.flat import Binding, FlatForward, Layout
 
 __all__ = ["PlainProgram"]
 

@@ -20,8 +20,8 @@ from exporters.base import (  # noqa: E402
     Variant,
 )
 from exporters.executorch import ExecutorchBackend  # noqa: E402
-from exporters.executorch_limits import limit_of, limits_told  # noqa: E402
-from exporters.executorch_slots import InputSlot, SlotError, Slots  # noqa: E402
+from exporters.executorch.limits import limit_of, limits_told  # noqa: E402
+from exporters.executorch.slots import InputSlot, SlotError, Slots  # noqa: E402
 from testing.comparison import compare  # noqa: E402
 from testing.registry.entries import Tolerance  # noqa: E402
 from testing.results import Outcome  # noqa: E402
@@ -212,7 +212,9 @@ class TestLimits:
 
 class TestBackend:
     def test_mlx_is_here_where_the_runtime_has_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("exporters.executorch._is_built_in", lambda name: name != "MLXBackend")
+        monkeypatch.setattr(
+            "exporters.executorch.backend._is_built_in", lambda name: name != "MLXBackend"
+        )
         ExecutorchBackend().require_delegate("xnnpack")
         with pytest.raises(BackendUnavailableError, match="macOS"):
             ExecutorchBackend().require_delegate("mlx")

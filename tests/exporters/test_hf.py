@@ -22,8 +22,8 @@ from exporters.base import (  # noqa: E402
     ExportOptions,
     WeightsInlinedError,
 )
+from exporters.flat import InputMismatchError  # noqa: E402
 from exporters.hf import HfBackend, has_exporters  # noqa: E402
-from exporters.neuron.flat import InputMismatchError  # noqa: E402
 from testing.comparison import compare  # noqa: E402
 from testing.registry.entries import Tolerance  # noqa: E402
 from tests.exporters.small_modules import (  # noqa: E402
@@ -124,7 +124,7 @@ def test_an_interface_that_is_not_there_concerns_the_environment(
 
 @needs_exporters
 def test_a_field_that_the_configuration_lacks_concerns_the_environment() -> None:
-    from exporters.hf_toolkit import exporter_of
+    from exporters.hf.toolkit import exporter_of
 
     with pytest.raises(BackendIncompatibleError, match="unheard_of"):
         exporter_of("dynamo").export(torch.nn.ReLU(), {}, False, {"unheard_of": 1})

@@ -25,8 +25,8 @@ from exporters.base import (
     UnsupportedOutputError,
     WeightsInlinedError,
 )
+from exporters.flat import InputMismatchError
 from exporters.neuron import neuronx
-from exporters.neuron.flat import InputMismatchError
 from tests.exporters.torch_neuronx_double import Double
 
 STATIC, DYNAMIC = ExportOptions(), ExportOptions(dynamic=True)

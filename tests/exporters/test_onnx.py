@@ -13,8 +13,8 @@ pytest.importorskip("onnxruntime", reason=f"needs: {INSTALL}")
 
 from exporters.base import ExportOptions  # noqa: E402
 from exporters.onnx import OnnxBackend  # noqa: E402
-from exporters.onnx_program import OnnxModel  # noqa: E402
-from exporters.onnx_session import check  # noqa: E402
+from exporters.onnx.program import OnnxModel  # noqa: E402
+from exporters.onnx.session import check  # noqa: E402
 from testing.comparison import compare  # noqa: E402
 from testing.registry.entries import Tolerance  # noqa: E402
 from tests.exporters.small_modules import Assigning, Unread, Wide  # noqa: E402

@@ -12,10 +12,10 @@ pytest.importorskip("openvino", reason=f"needs: {INSTALL}")
 transformers = pytest.importorskip("transformers")
 
 from exporters.base import ExportOptions, UnsupportedOutputError  # noqa: E402
-from exporters.neuron.flat import InputMismatchError  # noqa: E402
+from exporters.flat import InputMismatchError  # noqa: E402
 from exporters.openvino import OpenVinoBackend  # noqa: E402
-from exporters.openvino_program import OpenVinoModel, counts_tokens  # noqa: E402
-from exporters.openvino_states import States  # noqa: E402
+from exporters.openvino.program import OpenVinoModel, counts_tokens  # noqa: E402
+from exporters.openvino.states import States  # noqa: E402
 from exporters.tree import tensor_leaves  # noqa: E402
 from testing.comparison import compare  # noqa: E402
 from testing.registry.entries import Tolerance  # noqa: E402

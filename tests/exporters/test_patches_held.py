@@ -13,8 +13,8 @@ pytest.importorskip("torch_xla", reason="needs: pip install 'export-harness[xla]
 from torch import nn  # noqa: E402
 
 from exporters.base import ExportOptions, Selection, WeightsInlinedError  # noqa: E402
+from exporters.flat import FlatForward  # noqa: E402
 from exporters.neuron import NeuronBackend, lazy  # noqa: E402
-from exporters.neuron.flat import FlatForward  # noqa: E402
 from exporters.neuron.patches import trace_patches  # noqa: E402
 from tests.exporters import patch_models as models  # noqa: E402
 

@@ -11,8 +11,8 @@ transformers = pytest.importorskip("transformers")
 
 from exporters import get_backend  # noqa: E402
 from exporters.base import ExportedModel, ExportOptions, WeightsInlinedError  # noqa: E402
+from exporters.flat import InputMismatchError  # noqa: E402
 from exporters.hf import HfBackend, has_exporters  # noqa: E402
-from exporters.neuron.flat import InputMismatchError  # noqa: E402
 from testing.comparison import compare  # noqa: E402
 from testing.registry.entries import Tolerance  # noqa: E402
 from tests.exporters.small_modules import Swapped, Tied  # noqa: E402

@@ -12,8 +12,8 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("torch_xla", reason="needs: pip install 'export-harness[xla]'")
 
 from exporters.base import ExportOptions, Selection  # noqa: E402
+from exporters.flat import InputMismatchError  # noqa: E402
 from exporters.neuron import lazy, xla  # noqa: E402
-from exporters.neuron.flat import InputMismatchError  # noqa: E402
 from exporters.tree import leaves, tensor_leaves  # noqa: E402
 
 OPTIONS = ExportOptions(patches=Selection(everything=False))

@@ -32,11 +32,11 @@ from exporters.neuron.patches.patch_positions import PATCH_POSITIONS
 from exporters.neuron.patches.pooled_lengths import POOLED_LENGTHS
 from exporters.neuron.patches.prophetnet import PROPHETNET
 from exporters.neuron.patches.skipped_masks import SKIPPED_MASKS
-from exporters.neuron.patches.snapshot import ModuleSnapshot
 from exporters.neuron.patches.special_tokens import SPECIAL_TOKENS
 from exporters.neuron.patches.weight_norm import WEIGHT_NORM
 from exporters.neuron.patches.whole_rows import WHOLE_ROWS
 from exporters.neuron.patches.yolos import YOLOS
+from exporters.snapshot import ModuleSnapshot
 
 if TYPE_CHECKING:
     from torch import nn

@@ -7,11 +7,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from exporters.base import ExportError, UnsupportedOutputError
-from exporters.hf_inputs import HfInputs
-from exporters.hf_program import HfModel
-from exporters.hf_toolkit import leaf_tensors
-from exporters.neuron.flat import InputMismatchError
-from exporters.openvino_states import States
+from exporters.flat import InputMismatchError
+from exporters.hf.inputs import HfInputs
+from exporters.hf.program import HfModel
+from exporters.hf.toolkit import leaf_tensors
+from exporters.openvino.states import States
 
 if TYPE_CHECKING:
     import torch

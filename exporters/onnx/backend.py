@@ -11,7 +11,7 @@ from exporters.hf import VARIANTS, HfBackend
 if TYPE_CHECKING:
     import torch
 
-    from exporters.hf_program import HfModel
+    from exporters.hf.program import HfModel
 
 __all__ = ["OnnxBackend"]
 
@@ -30,7 +30,7 @@ class OnnxBackend(HfBackend):
     packages = ("torch", "onnx", "onnxscript", "onnxruntime")
     serves_plainly = True
     # Not onnxruntime: importing it starts a thread, which would not live on in a child.
-    preload = ("torch", "transformers", "exporters.preloaded.onnx")
+    preload = ("torch", "transformers", "exporters.onnx.preloaded")
     distributions = ("torch", "transformers", "onnx", "onnxscript", "onnxruntime")
 
     def tolerance(self, runtime: str | None) -> float:
@@ -43,13 +43,13 @@ class OnnxBackend(HfBackend):
 
     def runner_arguments(self) -> Mapping[str, Any]:
         """A session of one thread."""
-        from exporters.onnx_session import session_options
+        from exporters.onnx.session import session_options
 
         return {"session_options": session_options()}
 
     def loaded(self, exported: Any, program: HfModel) -> HfModel:
         """The program, checked."""
-        from exporters.onnx_program import OnnxModel
+        from exporters.onnx.program import OnnxModel
 
         return OnnxModel(program.exported, program.traced)
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from exporters.base import BakedRead
-from exporters.hf_toolkit import prepare
-from exporters.neuron.flat import Binding, InputMismatchError
+from exporters.flat import Binding, InputMismatchError
+from exporters.hf.toolkit import prepare
 from exporters.tree import tensor_leaves
 
 if TYPE_CHECKING:

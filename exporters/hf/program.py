@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from exporters.base import ExportedModel, WeightsInlinedError
-from exporters.hf_inputs import HfInputs
+from exporters.hf.inputs import HfInputs
 
 if TYPE_CHECKING:
     import torch

@@ -26,7 +26,7 @@ from exporters.distributions import version_of
 if TYPE_CHECKING:
     import torch
 
-    from exporters.hf_program import HfModel
+    from exporters.hf.program import HfModel
 
 __all__ = ["INSTALL", "VARIANTS", "HfBackend", "has_exporters"]
 
@@ -162,9 +162,9 @@ class HfBackend(Backend):
     def _export_with_transformers(
         self, model: torch.nn.Module, inputs: Mapping[str, Any], options: ExportOptions
     ) -> ExportedModel:
-        from exporters.hf_inputs import HfInputs
-        from exporters.hf_program import HfModel
-        from exporters.hf_toolkit import exporter_of
+        from exporters.hf.inputs import HfInputs
+        from exporters.hf.program import HfModel
+        from exporters.hf.toolkit import exporter_of
 
         traced = HfInputs(model, inputs)
         exporter = exporter_of(self.export_format)
@@ -180,7 +180,7 @@ def _left_as_it_was(model: torch.nn.Module) -> Iterator[None]:
 
     They restore most of it themselves, but not all, and not wherever they raise.
     """
-    from exporters.neuron.patches.snapshot import ModuleSnapshot
+    from exporters.snapshot import ModuleSnapshot
 
     snapshot = ModuleSnapshot(model)
     try:

@@ -8,10 +8,10 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-from exporters.executorch_limits import limits_told
-from exporters.executorch_slots import SlotError, Slots
-from exporters.hf_inputs import HfInputs
-from exporters.hf_program import HfModel
+from exporters.executorch.limits import limits_told
+from exporters.executorch.slots import SlotError, Slots
+from exporters.hf.inputs import HfInputs
+from exporters.hf.program import HfModel
 
 __all__ = ["ExecutorchModel"]
 

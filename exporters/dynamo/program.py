@@ -6,8 +6,8 @@ import copy
 from typing import TYPE_CHECKING
 
 from exporters.base import ExportedModel
-from exporters.hf_program import HfModel
-from exporters.weights import with_weights_of
+from exporters.dynamo.weights import with_weights_of
+from exporters.hf.program import HfModel
 
 if TYPE_CHECKING:
     import torch

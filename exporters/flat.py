@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from exporters.base import ExportError, UnsupportedOutputError
-from exporters.neuron.patches.snapshot import ModuleSnapshot
+from exporters.snapshot import ModuleSnapshot
 from exporters.tree import leaves, substitute, tensor_leaves
 
 __all__ = ["Binding", "FlatForward", "InputMismatchError", "Layout", "Watch"]

@@ -5,6 +5,6 @@ from __future__ import annotations
 import onnxscript  # noqa: F401
 import torch.onnx._internal.exporter._core  # noqa: F401
 
-import exporters.preloaded.dynamo  # noqa: F401
+import exporters.dynamo.preloaded  # noqa: F401
 
 __all__: list[str] = []

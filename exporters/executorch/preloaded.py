@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import exporters.executorch_program
-import exporters.preloaded.dynamo  # noqa: F401
-from exporters.hf_toolkit import exporter_of
+import exporters.dynamo.preloaded  # noqa: F401
+from exporters.hf.toolkit import exporter_of
 
 __all__: list[str] = []
 

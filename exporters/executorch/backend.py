@@ -13,7 +13,7 @@ from exporters.base import BackendUnavailableError, ExportOptions, Variant
 from exporters.hf import VARIANTS, HfBackend
 
 if TYPE_CHECKING:
-    from exporters.hf_program import HfModel
+    from exporters.hf.program import HfModel
 
 __all__ = ["ExecutorchBackend"]
 
@@ -36,7 +36,7 @@ class ExecutorchBackend(HfBackend):
         for variant in VARIANTS
     )
     packages = ("torch", "executorch")
-    preload = ("torch", "transformers", "exporters.preloaded.executorch")
+    preload = ("torch", "transformers", "exporters.executorch.preloaded")
     distributions = ("torch", "transformers", "executorch", "torchao")
 
     def tolerance(self, runtime: str | None) -> float:
@@ -61,7 +61,7 @@ class ExecutorchBackend(HfBackend):
 
     def loaded(self, exported: Any, program: HfModel) -> HfModel:
         """The program with its slots."""
-        from exporters.executorch_program import ExecutorchModel
+        from exporters.executorch.program import ExecutorchModel
 
         return ExecutorchModel(program.exported, program.traced)
 

@@ -11,7 +11,7 @@ from exporters.hf import VARIANTS, HfBackend
 if TYPE_CHECKING:
     import torch
 
-    from exporters.hf_program import HfModel
+    from exporters.hf.program import HfModel
 
 __all__ = ["OpenVinoBackend"]
 
@@ -27,7 +27,7 @@ class OpenVinoBackend(HfBackend):
     serves_plainly = True
     # Not openvino, nor what imports it: importing it starts a thread, which would not live on in
     # a child.
-    preload = ("torch", "transformers", "exporters.preloaded.dynamo")
+    preload = ("torch", "transformers", "exporters.dynamo.preloaded")
     distributions = ("torch", "transformers", "openvino")
 
     def tolerance(self, runtime: str | None) -> float:
@@ -46,19 +46,19 @@ class OpenVinoBackend(HfBackend):
         transformers makes constants of the tensors of a cache that have no batch axis. Those of
         a static cache count its tokens, so that every run would write where the trace did.
         """
-        from exporters.openvino_program import counts_tokens
+        from exporters.openvino.program import counts_tokens
 
         return {**self.configured(options), "stateful": not counts_tokens(inputs)}
 
     def runner_arguments(self) -> Mapping[str, Any]:
         """Compiled as `COMPILED` says."""
-        from exporters.openvino_outputs import COMPILED
+        from exporters.openvino.outputs import COMPILED
 
         return {"config": dict(COMPILED)}
 
     def loaded(self, exported: Any, program: HfModel) -> HfModel:
         """The program, with its states."""
-        from exporters.openvino_program import OpenVinoModel
+        from exporters.openvino.program import OpenVinoModel
 
         return OpenVinoModel(program.exported, program.traced)
 

@@ -10,7 +10,7 @@ from exporters.hf import has_exporters
 __all__: list[str] = []
 
 if has_exporters():
-    import exporters.dynamo_program  # noqa: F401
-    from exporters.hf_toolkit import exporter_of
+    import exporters.dynamo.program  # noqa: F401
+    from exporters.hf.toolkit import exporter_of
 
     exporter_of("dynamo")

@@ -9,7 +9,7 @@ import openvino
 import torch
 
 from exporters.base import UnsupportedOutputError
-from exporters.neuron.flat import InputMismatchError
+from exporters.flat import InputMismatchError
 
 __all__ = ["States"]
 

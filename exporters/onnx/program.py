@@ -6,10 +6,10 @@ from typing import Any
 
 import onnx_ir
 
-from exporters.hf_inputs import HfInputs
-from exporters.hf_program import HfModel
-from exporters.hf_toolkit import leaf_tensors
-from exporters.onnx_session import check
+from exporters.hf.inputs import HfInputs
+from exporters.hf.program import HfModel
+from exporters.hf.toolkit import leaf_tensors
+from exporters.onnx.session import check
 
 __all__ = ["OnnxModel"]
 

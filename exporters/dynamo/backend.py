@@ -11,7 +11,7 @@ from exporters.hf import VARIANTS, HfBackend
 if TYPE_CHECKING:
     import torch
 
-    from exporters.hf_program import HfModel
+    from exporters.hf.program import HfModel
 
 __all__ = ["DynamoBackend"]
 
@@ -24,7 +24,7 @@ class DynamoBackend(HfBackend):
     export_format = "dynamo"
     variants = VARIANTS
     serves_plainly = True
-    preload = ("torch", "transformers", "exporters.preloaded.dynamo")
+    preload = ("torch", "transformers", "exporters.dynamo.preloaded")
     distributions = ("torch", "transformers")
 
     def tolerance(self, runtime: str | None) -> float:
@@ -37,7 +37,7 @@ class DynamoBackend(HfBackend):
 
     def loaded(self, exported: Any, program: HfModel) -> HfModel:
         """The program as a module whose weights can be replaced."""
-        from exporters.dynamo_program import DynamoModel
+        from exporters.dynamo.program import DynamoModel
 
         return DynamoModel(program.exported, program.traced)
 
