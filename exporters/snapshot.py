@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from exporters.neuron.patches.parts import every_module
+from exporters.module_parts import every_module
 
 if TYPE_CHECKING:
     from torch import nn

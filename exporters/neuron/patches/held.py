@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from exporters.module_parts import every_module, held_modules
 from exporters.neuron.patches.base import Target, TracePatch
-from exporters.neuron.patches.parts import every_module, held_modules
 
 if TYPE_CHECKING:
     import torch
