@@ -41,7 +41,10 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.10; do \
 # A worker for each core, with Neuron devices for each NeuronCore.
 WORKERS ?= auto
 RESULTS ?= build/results/$(shell date +%Y%m%d-%H%M%S)
-TESTS ?= tests/exporters tests/testing
+# With `export`, what is about its backends and what they alone can run; `neuron` runs the rest.
+TESTS_export := tests/exporters/hf tests/exporters/test_generation.py \
+  tests/testing/test_components.py tests/testing/test_generation.py tests/testing/test_third_party.py
+TESTS ?= $(or $(TESTS_$(ENV)),tests/exporters tests/testing)
 ARGS ?=
 
 KEPT := $(if $(RESUME),--resume $(RESUME),--results $(RESULTS))

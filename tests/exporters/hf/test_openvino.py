@@ -19,8 +19,8 @@ from exporters.openvino.states import States  # noqa: E402
 from exporters.tree import tensor_leaves  # noqa: E402
 from testing.comparison import compare  # noqa: E402
 from testing.registry.entries import Tolerance  # noqa: E402
-from tests.exporters.openvino_double import Request  # noqa: E402
-from tests.exporters.small_modules import Assigning, Caching, Wide  # noqa: E402
+from tests.exporters.hf.openvino_double import Request  # noqa: E402
+from tests.exporters.hf.small_modules import Assigning, Caching, Wide  # noqa: E402
 
 EXACT = Tolerance(atol=0.0, rtol=0.0)
 ROUNDING = Tolerance(atol=1e-6, rtol=1e-6)

@@ -26,7 +26,7 @@ from exporters.flat import InputMismatchError  # noqa: E402
 from exporters.hf import HfBackend, has_exporters  # noqa: E402
 from testing.comparison import compare  # noqa: E402
 from testing.registry.entries import Tolerance  # noqa: E402
-from tests.exporters.small_modules import (  # noqa: E402
+from tests.exporters.hf.small_modules import (  # noqa: E402
     Attending,
     Positioned,
     Raising,
@@ -293,6 +293,6 @@ def test_what_a_fork_server_imports_starts_no_thread() -> None:
         capture_output=True,
         text=True,
         check=True,
-        cwd=Path(__file__).parents[2],
+        cwd=Path(__file__).parents[3],
     )
     assert run.stdout.split()[-1] == "1"

@@ -17,7 +17,7 @@ from exporters.onnx.program import OnnxModel  # noqa: E402
 from exporters.onnx.session import check  # noqa: E402
 from testing.comparison import compare  # noqa: E402
 from testing.registry.entries import Tolerance  # noqa: E402
-from tests.exporters.small_modules import Assigning, Unread, Wide  # noqa: E402
+from tests.exporters.hf.small_modules import Assigning, Unread, Wide  # noqa: E402
 
 EXACT = Tolerance(atol=0.0, rtol=0.0)
 

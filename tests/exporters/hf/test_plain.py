@@ -15,7 +15,7 @@ from exporters.flat import InputMismatchError  # noqa: E402
 from exporters.hf import HfBackend, has_exporters  # noqa: E402
 from testing.comparison import compare  # noqa: E402
 from testing.registry.entries import Tolerance  # noqa: E402
-from tests.exporters.small_modules import Swapped, Tied  # noqa: E402
+from tests.exporters.hf.small_modules import Swapped, Tied  # noqa: E402
 
 ROUNDING = Tolerance(atol=1e-5, rtol=1e-5)
 SIZES = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
