@@ -43,7 +43,7 @@ class StepDouble(EagerDouble):
         self._decodes = False
 
     def _call(self, inputs: dict[str, Any]) -> dict[str, Any]:
-        self._decodes = any(past(inputs))
+        self._decodes = bool(past(inputs))
         if self._decodes:
             self._before(inputs)
         return inputs
@@ -62,7 +62,7 @@ def past(inputs: Mapping[str, Any]) -> list[torch.Tensor]:
 
 def tiny(model_class: str) -> Subject:
     """A tiny model; each of its sets of prompts is captured by generating, and two will do."""
-    subject = tiny(model_class)
+    subject = build(model_class)
     subject.inputs.families = subject.inputs.families[:2]
     return subject
 
@@ -107,8 +107,9 @@ class TestLoop:
             for leaf in past(inputs):
                 leaf.zero_()
 
-        found = outcomes(run(double=StepDouble(before=lose)))
-        assert found == {"prefill": PASSED, "decode": FAILED, "greedy": FAILED}
+        result = run(double=StepDouble(before=lose))
+        assert outcomes(result) == {"prefill": PASSED, "decode": FAILED, "greedy": FAILED}
+        assert "logits.1` differs" in (parts(result)["greedy"].message or "")
 
     def test_so_does_one_that_loses_what_it_has_written_itself(self) -> None:
         def lose(output: Any) -> None:
