@@ -50,7 +50,9 @@ def stages_of(
 
     They are transformers' own where it has exporters: ``prefill`` and ``decode``, and for a
     multimodal model its components in place of the prefill. A model with an encoder has
-    ``encoder`` besides, which `generate` runs once and before all.
+    ``encoder`` besides, which `generate` runs once and before all. So it does, since transformers
+    5.24, with encoders of images and sounds; those are components of a forward pass only, and
+    here the prefill receives what the model's own have made.
 
     Args:
         model: A model after `without_end`.
