@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import codecs
 import json
+import math
 import sys
 from enum import IntEnum
 from typing import Any, Protocol
-
-from testing.plain import plain
 
 __all__ = ["Command", "Status", "UsageError", "add_json", "write", "write_json"]
 
@@ -62,7 +61,16 @@ def write(text: str) -> None:
 def write_json(value: Any) -> None:
     """A JSON object on standard output; figures that JSON has no number for become strings."""
     is_ascii = codecs.lookup(_encoding()).name != "utf-8"
-    write(json.dumps(plain(value), indent=2, ensure_ascii=is_ascii, allow_nan=False))
+    write(json.dumps(_finite(value), indent=2, ensure_ascii=is_ascii, allow_nan=False))
+
+
+def _finite(value: Any) -> Any:
+    """The value with text in place of infinities and NaN."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return repr(value)
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def _encoding() -> str:
