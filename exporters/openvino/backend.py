@@ -41,14 +41,17 @@ class OpenVinoBackend(HfBackend):
     def configured_for(
         self, inputs: Mapping[str, Any], options: ExportOptions
     ) -> Mapping[str, Any]:
-        """Caches as states, but where folding would make constants of a part of them.
+        """Caches as states, but where folding would fix a part of them.
 
         transformers makes constants of the tensors of a cache that have no batch axis. Those of
-        a static cache count its tokens, so that every run would write where the trace did.
+        a static cache count its tokens, so that every run would write where the trace did. And
+        of all axes of a state only the batch may have another size where the program does not
+        write it, as the length of what a decoder reads of its encoder.
         """
-        from exporters.openvino.program import counts_tokens
+        from exporters.openvino.program import counts_tokens, reads_across
 
-        return {**self.configured(options), "stateful": not counts_tokens(inputs)}
+        is_fixed = counts_tokens(inputs) or (options.dynamic and reads_across(inputs))
+        return {**self.configured(options), "stateful": not is_fixed}
 
     def runner_arguments(self) -> Mapping[str, Any]:
         """Compiled as `COMPILED` says."""

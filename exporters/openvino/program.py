@@ -16,14 +16,23 @@ from exporters.openvino.states import States
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["OpenVinoModel", "counts_tokens"]
+__all__ = ["OpenVinoModel", "counts_tokens", "reads_across"]
 
 
 def counts_tokens(inputs: Mapping[str, Any]) -> bool:
     """Whether a cache among `inputs` has a tensor without axes."""
+    leaves = (leaf for cache in _caches(inputs) for leaf in leaf_tensors(cache).values())
+    return any(not leaf.dim() for leaf in leaves)
+
+
+def reads_across(inputs: Mapping[str, Any]) -> bool:
+    """Whether a cache among `inputs` holds what a decoder reads of its encoder."""
+    return any(hasattr(cache, "cross_attention_cache") for cache in _caches(inputs))
+
+
+def _caches(inputs: Mapping[str, Any]) -> list[Any]:
     dynamo: Any = import_module("transformers.exporters.exporter_dynamo")
-    caches = [value for value in inputs.values() if dynamo.is_cache_object(value)]
-    return any(not leaf.dim() for cache in caches for leaf in leaf_tensors(cache).values())
+    return [value for value in inputs.values() if dynamo.is_cache_object(value)]
 
 
 class OpenVinoModel(HfModel):
