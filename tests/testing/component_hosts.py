@@ -21,7 +21,10 @@ from testing.pipeline.parts import Part
 from testing.subject import Subject
 from tests.testing.faulty_double import FaultyDouble, FewInputs, Unchanged
 
-exporters.BACKENDS["parted"] = f"{__name__}:PartedDouble"
+# As a module of hosts, which a fixture loads and forgets, and not where tests import a part of it:
+# that happens when they are collected, and other tests would meet the backend.
+if __name__ == "component_hosts":
+    exporters.BACKENDS["parted"] = f"{__name__}:PartedDouble"
 
 
 class Pair(nn.Module):

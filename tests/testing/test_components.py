@@ -45,7 +45,8 @@ HOSTS = ModuleSpec("component_hosts", str(Path(__file__).with_name("component_ho
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _forgotten() -> Iterator[None]:
+def _hosts() -> Iterator[None]:
+    load_module(HOSTS)
     yield
     runner.close_servers()
     exporters.BACKENDS.pop("parted", None)
@@ -259,7 +260,6 @@ def request(test_class: str, timeout: float = 60.0) -> CaseRequest:
 
 
 def test_a_component_that_kills_the_process_is_named_and_the_one_before_is_kept() -> None:
-    load_module(HOSTS)
     result = runner.execute(request("Dying"))
     assert by_name(result) == {"encoder": Outcome.PASSED, "head": Outcome.CRASHED}
     assert (result.outcome, result.signal, result.stage) == (
@@ -273,14 +273,12 @@ def test_a_component_that_kills_the_process_is_named_and_the_one_before_is_kept(
 
 
 def test_a_component_that_hangs_is_named() -> None:
-    load_module(HOSTS)
     result = runner.execute(request("Hanging", timeout=20.0))
     assert by_name(result) == {"encoder": Outcome.PASSED, "head": Outcome.TIMEOUT}
     assert result.outcome is Outcome.TIMEOUT
 
 
 def test_a_journal_has_a_row_for_each_component_and_one_that_sums_them_up(tmp_path: Path) -> None:
-    load_module(HOSTS)
     result = runner.execute(request("Well"))
     session = Session(journal=Journal(tmp_path))
     session.record(result, None)

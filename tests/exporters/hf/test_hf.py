@@ -14,7 +14,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from exporters import get_backend, hf  # noqa: E402
+from exporters import get_backend  # noqa: E402
 from exporters.base import (  # noqa: E402
     BackendIncompatibleError,
     BackendUnavailableError,
@@ -24,6 +24,7 @@ from exporters.base import (  # noqa: E402
 )
 from exporters.flat import InputMismatchError  # noqa: E402
 from exporters.hf import HfBackend, has_exporters  # noqa: E402
+from exporters.hf import backend as deciding  # noqa: E402
 from testing.comparison import compare  # noqa: E402
 from testing.registry.entries import Tolerance  # noqa: E402
 from tests.exporters.hf.small_modules import (  # noqa: E402
@@ -75,7 +76,7 @@ def test_a_missing_package_comes_with_the_extra_that_has_it(
 
 def installed(monkeypatch: pytest.MonkeyPatch, transformers: str, torch_version: str) -> None:
     versions = {"transformers": transformers, "torch": torch_version}
-    monkeypatch.setattr(hf, "version_of", versions.get)
+    monkeypatch.setattr(deciding, "version_of", versions.get)
 
 
 @pytest.mark.parametrize(
