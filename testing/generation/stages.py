@@ -15,6 +15,7 @@ import torch
 from testing.generation.calls import Answer, answering, answering_copy
 from testing.generation.errors import CannotGenerateError
 from testing.generation.settings import NEW_TOKENS, greedy_config
+from testing.not_applicable import NotApplicableError
 from testing.pipeline.prepare import copy_inputs
 
 __all__ = ["DECODE", "ENCODER", "PREFILL", "Stage", "stages_of"]
@@ -98,6 +99,9 @@ def _recorded(model: Any, prompt: Mapping[str, Any], cache_length: int | None) -
         return model.forward(**inputs)
 
     _run(model, prompt, cache_length, step, (encoder, encoded))
+    if not calls:
+        told = f"generate of {type(model).__name__} runs another model's forward and not its own"
+        raise NotApplicableError(told)
     if len(calls) < 2:
         raise CannotGenerateError(f"generate ran {type(model).__name__} {len(calls)} times")
     stages = {PREFILL: Stage(model, calls[0]), DECODE: Stage(model, calls[1])}
