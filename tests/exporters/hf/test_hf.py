@@ -112,12 +112,12 @@ def test_generation_without_transformers_exporters_is_refused_with_the_command(
 def test_an_interface_that_is_not_there_concerns_the_environment(
     monkeypatch: pytest.MonkeyPatch, missing: str
 ) -> None:
-    from exporters import hf_toolkit
+    from exporters.hf import toolkit
 
-    monkeypatch.setattr(hf_toolkit, "import_module", lambda name: SimpleNamespace())
+    monkeypatch.setattr(toolkit, "import_module", lambda name: SimpleNamespace())
     call = {
-        "prepare_for_export": lambda: hf_toolkit.prepare(torch.nn.ReLU(), {}),
-        "get_leaf_tensors": lambda: hf_toolkit.leaf_tensors({}),
+        "prepare_for_export": lambda: toolkit.prepare(torch.nn.ReLU(), {}),
+        "get_leaf_tensors": lambda: toolkit.leaf_tensors({}),
     }[missing]
     with pytest.raises(BackendIncompatibleError, match=missing):
         call()
