@@ -314,12 +314,6 @@ EXPORT_SKIPS: dict[str, dict[str, str | Skip]] = {
             "inputs `constant`: `loss` differs at []: 0.825001001 where eager has 0.796960533, "
             "allowed 0.000159 (1 of 1 elements; max abs 0.028, max rel 0.0352, scale 0.797)."
         ),
-        "VitsModel": (
-            "aten::_local_scalar_dense of attention_mask, input_ids at modeling_vits.py:286; "
-            "aten::nonzero of attention_mask, input_ids at modeling_vits.py:150: baked in while "
-            "tracing. Eager draws random numbers that decide lengths: under another seed "
-            "`waveform` has shape (2, 352) where eager has (2, 496)."
-        ),
         "ViltForQuestionAnswering": (
             "aten::_local_scalar_dense of pixel_mask at modeling_vilt.py:108; "
             "aten::_local_scalar_dense of pixel_mask at modeling_vilt.py:107: baked in while "
@@ -333,6 +327,12 @@ EXPORT_SKIPS: dict[str, dict[str, str | Skip]] = {
             "elements; max abs 3.58, max rel 2.69e+03, scale 3.29). On a second call under "
             "another seed: `last_hidden_state` differs at [0, 20, 92]: -2.1341033 where eager "
             "has …"
+        ),
+        "VitsModel": (
+            "aten::_local_scalar_dense of attention_mask, input_ids at modeling_vits.py:286; "
+            "aten::nonzero of attention_mask, input_ids at modeling_vits.py:150: baked in while "
+            "tracing. Eager draws random numbers that decide lengths: under another seed "
+            "`waveform` has shape (2, 352) where eager has (2, 496)."
         ),
     },
 }
