@@ -10,6 +10,7 @@ import torch
 
 from exporters.tree import tensor_leaves
 from testing.generation.settings import cache_length_of
+from testing.inputs.derived import DerivedInputs
 from testing.subject import Inputs
 
 __all__ = ["Prompts", "padded_rows"]
@@ -34,7 +35,7 @@ _OF_THE_DECODER: Final = "decoder_"
 _WITHOUT_PADDING: Final = "unpadded"
 
 
-class Prompts:
+class Prompts(DerivedInputs):
     """The inputs of a generative model less what generation makes itself.
 
     Rows of a model without an encoder are padded on the left, where every row's last token is at
@@ -43,10 +44,9 @@ class Prompts:
     """
 
     def __init__(self, inputs: Inputs, model: Any) -> None:
-        self._inputs = inputs
+        super().__init__(inputs)
         self._model = model
         self._pads_left = not model.config.is_encoder_decoder
-        self.batch_size = inputs.batch_size
         self.families = tuple(name for name in inputs.families if name != _WITHOUT_PADDING)
         self.unchanged: Mapping[str, str] = dict(inputs.unchanged)
 
@@ -62,19 +62,6 @@ class Prompts:
             return {}
         return {axis: size for axis, size in self._inputs.axes.items() if self._has(axis, size)}
 
-    def traced(self) -> dict[str, Any]:
-        """Keyword inputs of the trace."""
-        return self._prompt(self._inputs.traced())
-
-    def fresh(
-        self,
-        family: str,
-        batch_size: int | None = None,
-        lengths: Mapping[str, int] | None = None,
-    ) -> dict[str, Any]:
-        """Keyword inputs of one family."""
-        return self._prompt(self._inputs.fresh(family, batch_size, lengths))
-
     def to_loop(self) -> dict[str, Any]:
         """The prompts of the greedy loop: not those of the trace, and with padding where it can.
 
@@ -88,7 +75,7 @@ class Prompts:
         other = self.fresh(self.families[0], lengths={axis: size + 1})
         return _shapes(other) != _shapes(self.fresh(self.families[0]))
 
-    def _prompt(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    def _derived(self, inputs: dict[str, Any]) -> dict[str, Any]:
         kept = {
             name: value
             for name, value in inputs.items()

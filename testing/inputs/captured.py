@@ -9,6 +9,7 @@ from typing import Any, Final
 import torch
 
 from exporters.tree import substitute, tensor_leaves
+from testing.inputs.derived import DerivedInputs
 from testing.seeds import set_seed
 from testing.subject import Inputs
 
@@ -17,7 +18,7 @@ __all__ = ["CapturedInputs"]
 _THE_SAME: Final = "the whole model gives it the same in every set"
 
 
-class CapturedInputs:
+class CapturedInputs(DerivedInputs):
     """The inputs of one part, set for set what the whole model hands to it.
 
     `Inputs` says what the attributes and methods are. Sets of the whole model that it cannot run
@@ -34,10 +35,8 @@ class CapturedInputs:
             capture: Runs the whole model on keyword inputs, and returns those of the part. It
                 runs under the seed of every eager run.
         """
-        self._inputs = inputs
+        super().__init__(inputs)
         self._capture = capture
-        self.batch_size = inputs.batch_size
-        self.families = tuple(inputs.families)
         self.axes: Mapping[str, int] = dict(inputs.axes)
 
     @cached_property
@@ -49,20 +48,7 @@ class CapturedInputs:
             same = {path: leaf for path, leaf in same.items() if _equal(leaf, fresh.get(path))}
         return dict.fromkeys(same, _THE_SAME)
 
-    def traced(self) -> dict[str, Any]:
-        """Keyword inputs of the trace."""
-        return self._captured(self._inputs.traced())
-
-    def fresh(
-        self,
-        family: str,
-        batch_size: int | None = None,
-        lengths: Mapping[str, int] | None = None,
-    ) -> dict[str, Any]:
-        """Keyword inputs of one family, at other sizes of the whole model's inputs."""
-        return self._captured(self._inputs.fresh(family, batch_size, lengths))
-
-    def _captured(self, inputs: dict[str, Any]) -> dict[str, Any]:
+    def _derived(self, inputs: dict[str, Any]) -> dict[str, Any]:
         set_seed()
         received = self._capture(inputs)
         # A view of something larger would have other strides here than in the copy that is run.

@@ -17,6 +17,7 @@ from typing import Any, Final
 import torch
 
 from exporters.tree import substitute, tensor_leaves
+from testing.inputs.derived import DerivedInputs
 from testing.subject import Inputs, Subject
 
 __all__ = [
@@ -73,34 +74,19 @@ def normalise(subject: Subject) -> Subject:
     return replace(subject, model=model, inputs=CleanInputs(subject.inputs, model))
 
 
-class CleanInputs:
+class CleanInputs(DerivedInputs):
     """The inputs of a subject, less those of training, in the model's dtype and on its device.
 
     Every set is a deep copy. `Inputs` says what the attributes and methods are.
     """
 
     def __init__(self, inputs: Inputs, model: torch.nn.Module) -> None:
-        self._inputs = inputs
+        super().__init__(inputs)
         self._dtype, self._device = _placement(model)
-        self.batch_size = inputs.batch_size
-        self.families = tuple(inputs.families)
         self.unchanged: Mapping[str, str] = dict(inputs.unchanged)
         self.axes: Mapping[str, int] = dict(inputs.axes)
 
-    def traced(self) -> dict[str, Any]:
-        """Keyword inputs of the trace."""
-        return self._clean(self._inputs.traced())
-
-    def fresh(
-        self,
-        family: str,
-        batch_size: int | None = None,
-        lengths: Mapping[str, int] | None = None,
-    ) -> dict[str, Any]:
-        """Keyword inputs of one family, at other sizes where they are given."""
-        return self._clean(self._inputs.fresh(family, batch_size, lengths))
-
-    def _clean(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    def _derived(self, inputs: dict[str, Any]) -> dict[str, Any]:
         kept = {
             name: value
             for name, value in inputs.items()
