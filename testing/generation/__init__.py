@@ -5,7 +5,7 @@ Imported where a case runs only, since it imports torch.
 
 from __future__ import annotations
 
-from testing.generation.greedy import after_parts
+from testing.generation.greedy import GREEDY, drive
 from testing.generation.parts import parts_of
 
-__all__ = ["after_parts", "parts_of"]
+__all__ = ["GREEDY", "drive", "parts_of"]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from exporters.base import Backend, ExportedModel
+from exporters.base import ExportedModel
 from exporters.tree import tensor_leaves
 from testing.comparison import compare
 from testing.generation.conditions import shortcomings
@@ -18,11 +18,10 @@ from testing.generation.prompts import Prompts, padded_rows
 from testing.generation.settings import NEW_TOKENS
 from testing.generation.stages import DECODE, PREFILL, Stage
 from testing.pipeline.part_run import PartRun
-from testing.results import CaseResult, Outcome
-from testing.settings import CaseRequest
+from testing.results import Outcome
 from testing.subject import Subject
 
-__all__ = ["GREEDY", "after_parts", "zeroed_past"]
+__all__ = ["GREEDY", "drive", "zeroed_past"]
 
 GREEDY: Final = "greedy"
 """Name of the component."""
@@ -39,33 +38,14 @@ _FLAGS: Final = frozenset(
 )
 
 
-def after_parts(
-    request: CaseRequest,
-    backend: Backend,
-    subject: Subject,
-    programs: Mapping[str, ExportedModel],
-    on_stage: Callable[[str], None],
-) -> CaseResult:
-    """The result of driving the programs of a case through a greedy loop.
+def drive(run: PartRun, subject: Subject, programs: Mapping[str, ExportedModel]) -> None:
+    """Drive the programs of a case through a greedy loop; the verdict is in the result of `run`.
 
     Args:
-        request: The case and the run's options.
-        backend: Its backend.
+        run: The run of the component.
         subject: The whole model as `parts_of` has left it.
         programs: What was exported and can run, by component.
-        on_stage: Called with each stage as it begins.
     """
-    run = PartRun.of(request, GREEDY, on_stage)
-    run.changed_flags = subject.exceptions
-    if run.terms.skip is not None:
-        run.result.outcome = Outcome.SKIPPED
-        run.result.scope, run.result.reason = run.terms.skip
-    else:
-        run.attempt(lambda: _run(run, subject, programs))
-    return run.finished(backend)
-
-
-def _run(run: PartRun, subject: Subject, programs: Mapping[str, ExportedModel]) -> None:
     case = run.request.case
     run.clock.begin("prepare")
     generation = Generation(subject.model, Prompts(subject.inputs, subject.model), case)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from importlib import import_module
-from typing import Any, Final
 
 from exporters import get_backend
 from exporters.base import Backend, ExportedModel
@@ -14,16 +12,13 @@ from testing.pipeline.part_run import PartRun
 from testing.pipeline.part_stages import run_stages
 from testing.pipeline.parts import Part, parts_of
 from testing.pipeline.prepare import normalise
-from testing.results import CaseResult, Outcome
+from testing.results import CaseResult
 from testing.rolling_up import rolled_up
 from testing.settings import CaseRequest
 from testing.stage_names import in_component
 from testing.subject import Subject
 
 __all__ = ["run"]
-
-_AFTER: Final = "greedy"
-"""The component that drives the programs of the others together."""
 
 
 def run(
@@ -89,7 +84,7 @@ class _CaseRun:
             self.whole.attempt(lambda: run_stages(self.whole, parts[0].subject, self.backend))
             return self.whole.finished(self.backend)
         whole = self.whole.finished(self.backend)
-        return rolled_up(whole, [*map(self._component, parts), *self._after_parts(subject)])
+        return rolled_up(whole, [*map(self._component, parts), *self._driven(subject)])
 
     def _prepared(self, prepare: Callable[[], Subject]) -> tuple[Subject, list[Part]]:
         self.whole.clock.begin("prepare")
@@ -100,41 +95,34 @@ class _CaseRun:
 
     def _component(self, part: Part) -> CaseResult:
         """The result of one component, told as soon as it is known."""
-        run = self._run_of(part.name or "")
-        run.changed_flags = part.subject.exceptions
-        if run.terms.skip is None:
-            run.clock.begin("prepare")
-            run.attempt(lambda: run_stages(run, part.subject, self.backend))
-        else:
-            run.result.outcome = Outcome.SKIPPED
-            run.result.scope, run.result.reason = run.terms.skip
+        run = self._run_of(part.name or "", part.subject)
+        run.unless_skipped(lambda: self._taken(run, part.subject))
         if run.exported is not None and run.exported.runnable:
             self.programs[part.name or ""] = run.exported
-        return self._told(run.finished(self.backend))
+        return self._told(run)
 
-    def _after_parts(self, subject: Subject) -> Iterator[CaseResult]:
-        """What generation does with the programs of its components.
+    def _taken(self, run: PartRun, subject: Subject) -> None:
+        run.clock.begin("prepare")
+        run_stages(run, subject, self.backend)
 
-        ``testing.generation.after_parts(request, backend, subject, programs, on_stage)`` gives a
-        result of its own, or None where it has nothing to add.
-        """
-        if not self.request.case.generate:
-            return
-        generation: Any = import_module("testing.generation")
-        run = self._run_of(_AFTER)
-        given = self.request, self.backend, subject, self.programs, run.clock.begin
-        found = run.attempt(lambda: generation.after_parts(*given))
-        if found is not None:
-            yield self._told(found)
-        elif run.result.outcome is not Outcome.PASSED:
-            yield self._told(run.finished(self.backend))
+    def _driven(self, subject: Subject) -> Iterator[CaseResult]:
+        """What generation does with the programs of its components together."""
+        if self.request.case.generate:
+            from testing import generation
 
-    def _run_of(self, component: str) -> PartRun:
+            run = self._run_of(generation.GREEDY, subject)
+            run.unless_skipped(lambda: generation.drive(run, subject, self.programs))
+            yield self._told(run)
+
+    def _run_of(self, component: str, subject: Subject) -> PartRun:
         def enter(stage: str) -> None:
             self.on_stage(in_component(component, stage))
 
-        return PartRun.of(self.request, component, enter)
+        run = PartRun.of(self.request, component, enter)
+        run.changed_flags = subject.exceptions
+        return run
 
-    def _told(self, result: CaseResult) -> CaseResult:
+    def _told(self, run: PartRun) -> CaseResult:
+        result = run.finished(self.backend)
         self.on_part(result)
         return result

@@ -91,6 +91,14 @@ class PartRun:
             self._record_fault(error)
         return None
 
+    def unless_skipped(self, step: Callable[[], object]) -> None:
+        """Take a step, or leave the part out where an entry of ``skips.py`` says so."""
+        if self.terms.skip is None:
+            self.attempt(step)
+            return
+        self.result.outcome = Outcome.SKIPPED
+        self.result.scope, self.result.reason = self.terms.skip
+
     def run(self, call: Callable[[dict[str, Any]], Any], trial: Trial) -> Run:
         """Run a trial; one that raises stays the current one, for the message."""
         self.trial = trial

@@ -41,8 +41,9 @@ def parts_of(subject: Subject, case: ExportCase, backend: Backend) -> list[Part]
         backend: Its backend.
     """
     if case.generate:
-        generation: Any = import_module("testing.generation")
-        return list(generation.parts_of(subject, case, backend))
+        from testing import generation
+
+        return generation.parts_of(subject, case, backend)
     if backend.decomposes and _is_multimodal(subject.model):
         return _components(subject)
     return [Part(None, subject)]
