@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import torch
+
 from exporters.base import Backend
 from exporters.tree import tensor_leaves
 from testing.cases import ExportCase
@@ -41,7 +43,10 @@ def parts_of(subject: Subject, case: ExportCase, backend: Backend) -> list[Part]
         distinguish(generation.loop(NEW_TOKENS))
     stages = generation.stages()
     _require_past(stages[DECODE], subject.model)
-    return [Part(name, generation.subject_of(name, subject)) for name in stages]
+    return [
+        Part(name, generation.subject_of(name, stage.module, subject))
+        for name, stage in stages.items()
+    ]
 
 
 @dataclass(frozen=True)
@@ -76,12 +81,12 @@ class Generation:
         given = self.prompts.traced() if prompt is None else prompt
         return stages_of(self.model, given, self.cache_length, multi_token=self.case.dynamic)
 
-    def subject_of(self, name: str, whole: Subject) -> Subject:
-        """What runs in a stage, and what it receives."""
+    def subject_of(self, name: str, module: torch.nn.Module, whole: Subject) -> Subject:
+        """A stage: the module that runs in it, and what that receives."""
         pads_left = name == PREFILL and not self.model.config.is_encoder_decoder
         return replace(
             whole,
-            model=self.stages()[name].module,
+            model=module,
             inputs=self._inputs_of(name),
             read_positions=read_positions if pads_left else None,
         )
