@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from exporters import get_backend
 from testing.cases import ExportCase
@@ -45,9 +46,7 @@ def component_terms(
         terms = terms_for(registry, case, component)
         entry = None if run_skipped else component_skip(registry, case, component)
         skip = (str(entry.scope), entry.reason) if entry else None
-        found[component] = Terms(
-            terms.tolerance, terms.exactness_reason, terms.optimizer_off, skip
-        )
+        found[component] = replace(terms, skip=skip)
     return found
 
 
