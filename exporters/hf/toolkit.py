@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from exporters.base import BackendIncompatibleError
 
-__all__ = ["Exporter", "exporter_of", "leaf_tensors", "prepare"]
+__all__ = ["Exporter", "exporter_of", "leaf_tensors", "look_up_patches", "prepare"]
 
 _UTILS: Final = "transformers.exporters.utils"
 
@@ -58,6 +58,15 @@ def exporter_of(export_format: str) -> Exporter:
         auto: Any = import_module("transformers.exporters.auto")
         auto.get_runner_class(export_format)
         return Exporter(auto.get_exporter_class(export_format)())
+
+
+def look_up_patches(*export_formats: str) -> None:
+    """Import what transformers patches while it exports; each export would do it anew."""
+    with _expected("apply_patches"):
+        apply_patches = import_module(_UTILS).apply_patches
+        for export_format in export_formats:
+            with apply_patches(export_format):
+                pass
 
 
 def prepare(model: Any, inputs: MutableMapping[str, Any]) -> tuple[Any, dict[str, Any]]:

@@ -11,14 +11,18 @@ import torch
 from exporters.tree import substitute, tensor_leaves
 from testing.subject import Inputs
 
-__all__ = ["MaskedLeaves", "comparison_masks", "find_mask", "find_masked_leaves"]
+__all__ = ["CACHES", "MaskedLeaves", "comparison_masks", "find_mask", "find_masked_leaves"]
+
+CACHES: Final = ("cache", "past_key_values", "cache_params")
+"""What releases of transformers call a cache, among inputs and outputs."""
 
 _MASKS: Final = ("attention_mask", "pixel_attention_mask")
+_KEYS_OF_HEADS: Final = 4
 
 
 @dataclass(frozen=True)
 class MaskedLeaves:
-    """Output leaves whose first two axes are the batch and sequence of the inputs' mask.
+    """Output leaves that have the batch and the sequence of the inputs' mask as axes.
 
     Attributes:
         paths: Their paths.
@@ -48,10 +52,13 @@ def find_masked_leaves(
 ) -> MaskedLeaves:
     """Find the output leaves that have one row per sample and one column per mask position.
 
+    The axis of positions is the second, and of a cache's keys and values, (batch, heads,
+    positions, features), the third: whoever reads a cache later leaves out what the mask does.
+
     Equal sizes do not show that: heads, labels or a decoder's length may coincide with them. So
     the model is run once more with one sample more and the mask's axis one position shorter, and
-    a leaf counts only if its first two axes follow both. Where that run is impossible no leaf
-    counts, and everything is compared: the stricter choice.
+    a leaf counts only if its axes follow both. Where that run is impossible no leaf counts, and
+    everything is compared: the stricter choice.
 
     Args:
         output: Eager's output on `inputs`.
@@ -62,7 +69,7 @@ def find_masked_leaves(
     found = find_mask(inputs)
     if not found or not domain.families:
         return MaskedLeaves()
-    candidates = _with_leading_axes(output, found[1].shape)
+    candidates = _along(output, found[1].shape)
     if not candidates:
         return MaskedLeaves()
     try:
@@ -72,7 +79,7 @@ def find_masked_leaves(
         # Any error of a model that does not take the sizes; the answer is then "not known".
         why = f"{type(error).__name__} on a batch one larger and a sequence one shorter"
         return MaskedLeaves(note=f"positions that `{found[0]}` masks are compared too: {why}")
-    return MaskedLeaves(candidates & _with_leading_axes(resized, probe[found[0]].shape))
+    return MaskedLeaves(candidates & _along(resized, probe[found[0]].shape))
 
 
 def comparison_masks(
@@ -97,17 +104,34 @@ def _masked_positions(
     keep = keep | ~keep.any(dim=1, keepdim=True)
     if bool(keep.all()):
         return {}
-    paths = _with_leading_axes(output, keep.shape) & masked.paths
-    return dict.fromkeys(paths, keep)
+    leaves = tensor_leaves(output)
+    paths = _along(output, keep.shape) & masked.paths
+    return {path: _for_leaf(keep, path, leaves[path]) for path in paths}
+
+
+def _for_leaf(keep: torch.Tensor, path: str, leaf: torch.Tensor) -> torch.Tensor:
+    if _position_axis(path, leaf) == 1:
+        return keep
+    return keep.unsqueeze(1).expand(leaf.shape[:3])
 
 
 def _is_binary(mask: torch.Tensor) -> bool:
     return bool(((mask == 0) | (mask == 1)).all())
 
 
-def _with_leading_axes(output: Any, shape: torch.Size) -> frozenset[str]:
+def _along(output: Any, shape: torch.Size) -> frozenset[str]:
+    """Paths of the leaves that have a mask's batch and sequence, of these sizes, as axes."""
     leaves = tensor_leaves(output).items()
-    return frozenset(path for path, leaf in leaves if leaf.shape[:2] == shape)
+    return frozenset(path for path, leaf in leaves if _batch_and_positions(path, leaf) == shape)
+
+
+def _batch_and_positions(path: str, leaf: torch.Tensor) -> torch.Size:
+    return leaf.shape[:1] + leaf.shape[(axis := _position_axis(path, leaf)) : axis + 1]
+
+
+def _position_axis(path: str, leaf: torch.Tensor) -> int:
+    is_cache = path.partition(".")[0] in CACHES and leaf.ndim == _KEYS_OF_HEADS
+    return 2 if is_cache else 1
 
 
 def _resized(inputs: dict[str, Any], mask_name: str) -> dict[str, Any]:

@@ -9,10 +9,10 @@ from typing import Any, Final
 from exporters.base import ExportedModel
 from exporters.tree import tensor_leaves
 from testing.comparison import compare
+from testing.comparison.masks import CACHES
 from testing.generation.conditions import shortcomings
 from testing.generation.errors import LoopError
 from testing.generation.loop import Forwards, Generated, Loop
-from testing.generation.padding import CACHES
 from testing.generation.parts import Generation
 from testing.generation.prompts import Prompts, padded_rows
 from testing.generation.settings import NEW_TOKENS

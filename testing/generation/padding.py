@@ -1,8 +1,8 @@
 """Positions of a prefill that nothing is ever read from: the padding on the left of a prompt.
 
 A padded position may attend to nothing, so that what it computes is anybody's choice, and a cache
-keeps it. `testing.comparison.masks` leaves out such positions of an output that has one row a
-sample and one column a position; the mask of a static cache has other axes, and so have caches.
+keeps it. `testing.comparison.masks` leaves out such positions where a mask of two axes tells
+them; the mask of a static cache has four, and the cache itself more positions than there are yet.
 """
 
 from __future__ import annotations
@@ -13,11 +13,9 @@ from typing import Any, Final
 import torch
 
 from exporters.tree import tensor_leaves
+from testing.comparison.masks import CACHES
 
-__all__ = ["CACHES", "read_positions"]
-
-CACHES: Final = ("cache", "past_key_values", "cache_params")
-"""What releases of transformers call a cache, among inputs and outputs."""
+__all__ = ["read_positions"]
 
 _KEYS_OF_HEADS: Final = 4
 

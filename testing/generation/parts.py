@@ -11,8 +11,9 @@ import torch
 from exporters.base import Backend
 from exporters.tree import tensor_leaves
 from testing.cases import ExportCase
+from testing.comparison.masks import CACHES
 from testing.generation.loop import Loop
-from testing.generation.padding import CACHES, read_positions
+from testing.generation.padding import read_positions
 from testing.generation.prompts import Prompts
 from testing.generation.settings import NEW_TOKENS, without_end
 from testing.generation.stages import DECODE, PREFILL, Stage, stages_of

@@ -93,3 +93,20 @@ def test_every_sample_keeps_something_to_compare():
 def test_mask_without_zeros_leaves_nothing_out():
     inputs = {"attention_mask": torch.ones(2, 3)}
     assert comparison_masks(torch.ones(2, 3), inputs, MaskedLeaves(frozenset({""}))) == {}
+
+
+def test_keys_of_a_cache_have_the_positions_on_their_third_axis():
+    def call(inputs):
+        batch, length = inputs["input_ids"].shape
+        layers = {"keys": torch.ones(batch, 4, length, 2), "cross": torch.ones(batch, 4, 4, 2)}
+        return {"cache": layers, "attentions": torch.ones(batch, 4, length, length)}
+
+    assert masked(call).paths == {"cache.keys"}
+
+
+def test_what_is_cached_of_a_masked_position_is_left_out_of_every_head():
+    cached = {"past_key_values": torch.ones(2, 3, 4, 5)}
+    found = comparison_masks(
+        cached, {"attention_mask": PADDED}, MaskedLeaves(frozenset({"past_key_values"}))
+    )
+    assert found["past_key_values"].tolist() == (PADDED != 0)[:, None].expand(2, 3, 4).tolist()
