@@ -66,6 +66,12 @@ class ReportedCase:
         return [*map(headline, self.earlier), *self.result.deaths]
 
     @property
+    def runtime_limits(self) -> list[str]:
+        """What its runtime could not run, each once, of the case or of its components."""
+        limited = (row for row in self.components or self.rows if row.is_runtime_limit)
+        return list(dict.fromkeys(row.reason or "" for row in limited))
+
+    @property
     def seconds(self) -> float:
         """All stages together."""
         return self.result.total_seconds

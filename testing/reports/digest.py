@@ -40,6 +40,7 @@ def sections(report: Report) -> list[Section]:
     parts = [
         *_against(report),
         _of_groups(report, "failing, by cause", report.failures),
+        _of_groups(report, "limits of a runtime, no pass", report.runtime_limits),
         _section("failed, then not", _flaky(report)),
         _section("tolerance nearly used", _nearly_used(report)),
         _section("slowest", _slowest(report)),

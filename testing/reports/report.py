@@ -51,6 +51,15 @@ class Report:
         failing = [(case, headline(case.result)) for case in self.cases if case.fails]
         return grouped(failing, by=lambda case, _: shared_cause_of(case.result))
 
+    @cached_property
+    def runtime_limits(self) -> Sequence[Group[ReportedCase]]:
+        """Cases, or components of them, that a runtime could not run; those of one limit together.
+
+        The same limit is one whatever the component and the figures that the runtime names.
+        """
+        told = [(case, reason) for case in self.cases for reason in case.runtime_limits]
+        return grouped(told, by=lambda _, said: without_figures(said))
+
     @property
     def flaky(self) -> Sequence[ReportedCase]:
         """Cases that failed and then did not."""
@@ -131,13 +140,18 @@ class Report:
             "verdict": self.verdict,
             "totals": {outcome.value: count for outcome, count in self.totals.items()},
             "versions": dict(sweep.versions),
-            "failures": [
-                {"said": group.said, "cases": [case.result.case_id for case in group.cases]}
-                for group in self.failures
-            ],
+            "failures": _groups_dict(self.failures),
+            "runtime_limits": _groups_dict(self.runtime_limits),
             "notes": list(self.notes),
             "against": self.comparison and _comparison_dict(self.comparison),
         }
+
+
+def _groups_dict(groups: Sequence[Group[ReportedCase]]) -> list[dict[str, Any]]:
+    return [
+        {"said": group.said, "cases": [case.result.case_id for case in group.cases]}
+        for group in groups
+    ]
 
 
 def _grouped(kind: Kind, changes: Iterable[Change]) -> list[Group[ReportedCase]]:

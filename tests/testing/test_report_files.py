@@ -6,6 +6,7 @@ Each is read back with a reader of another project: html.parser, markdown-it and
 from __future__ import annotations
 
 import base64
+import dataclasses
 import hashlib
 import json
 import math
@@ -30,7 +31,7 @@ from testing.reports.changes import Comparison
 from testing.reports.page.page import MOST_BYTES, render
 from testing.reports.report import Report
 from testing.reports.sweep import Sweep
-from testing.results import CaseResult, LeafMetrics
+from testing.results import RUNTIME_LIMIT, CaseResult, LeafMetrics
 from tests.testing.nights import crash, night, passing, row, write
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -262,6 +263,33 @@ class TestMarkdown:
         page = markdown.page(report_of(*failing))
         assert "… and 2,270 more in the HTML report." in page
         assert len(page.encode()) < 50_000
+
+
+class TestRuntimeLimits:
+    """What a runtime could not run has a heading of its own, in each kind of report."""
+
+    KERNEL = f"{RUNTIME_LIMIT}it has no kernel of aten::polar.out (0x14)"
+
+    @pytest.fixture
+    def report(self) -> Report:
+        facts = {"backend": "executorch", "runtime": "xnnpack"}
+        limited = {"outcome": "skipped", "reason": self.KERNEL, **facts}
+        whole = row("AModel", "skipped", reason="all components were skipped", **facts)
+        parts = [dataclasses.replace(row("AModel", **limited), component=c) for c in ("a", "b")]
+        entry = row("CModel", "skipped", reason="an entry", scope="executorch", **facts)
+        return report_of(whole, *parts, row("BModel", **limited), entry, row("DModel", **facts))
+
+    def test_the_cases_of_one_limit_are_one_group_each_case_once(self, report: Report) -> None:
+        (group,) = report.runtime_limits
+        assert group.said == self.KERNEL
+        assert [case.result.model_class for case in group.cases] == ["AModel", "BModel"]
+
+    def test_the_page_markdown_and_json_tell_it(self, report: Report) -> None:
+        assert self.KERNEL in Page(render(report)).text
+        assert "#### limits of a runtime, no pass (2)\n" in markdown.page(report)
+        (told,) = report.to_dict()["runtime_limits"]
+        assert told["said"] == self.KERNEL
+        assert len(told["cases"]) == 2
 
 
 def suites(report: Report) -> JUnitXml:

@@ -91,6 +91,7 @@ class _Page:
             "written": datetime.fromtimestamp(report.sweep.written, timezone.utc),
             "changes": [self._change(kind, found) for kind, found in report.changes()],
             "failures": self._groups(report.failures),
+            "runtime_limits": self._groups(report.runtime_limits),
             "flaky": self._links(report.flaky),
             "totals": [(o, MARKS[o], count) for o, count in report.totals.items()],
             "matrix": Matrix.of(report, self.numbers),
