@@ -377,6 +377,13 @@ class Backend(ABC):
         """Hold `model` as it is traced; gives the names of the patches that were applied."""
         return nullcontext(())
 
+    def caches_as_traced(self) -> AbstractContextManager[None]:
+        """Have transformers' caches keep what they keep in a trace, where that is something else.
+
+        Eager, with which a program is compared, and the loop that drives programs run in it.
+        """
+        return nullcontext()
+
     def diagnose(
         self,
         model: torch.nn.Module,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.util
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from packaging.version import Version
@@ -111,6 +111,14 @@ class HfBackend(Backend):
                 f"transformers' exporters need more than {told}.", INSTALL
             )
 
+    @contextmanager
+    def caches_as_traced(self) -> Iterator[None]:
+        """Layers that slide keep their whole past."""
+        from exporters.hf.sliding_caches import growing
+
+        with growing() if has_exporters() else nullcontext():
+            yield
+
     @abstractmethod
     def configured(self, options: ExportOptions) -> Mapping[str, Any]:
         """Fields of the exporter's configuration besides ``dynamic``."""
@@ -164,6 +172,7 @@ class HfBackend(Backend):
     ) -> ExportedModel:
         from exporters.hf.inputs import HfInputs
         from exporters.hf.program import HfModel
+        from exporters.hf.sliding_caches import NOTE, slides
         from exporters.hf.toolkit import exporter_of
 
         traced = HfInputs(model, inputs)
@@ -171,7 +180,9 @@ class HfBackend(Backend):
         fields = self.configured_for(traced.prepared, options)
         exported = exporter.export(model, traced.for_trace(), options.dynamic, fields)
         self.load(exported)
-        return self.loaded(exported, HfModel(exported, traced))
+        program = self.loaded(exported, HfModel(exported, traced))
+        program.notes += (NOTE,) if slides(model) else ()
+        return program
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from exporters.base import ExportedModel
+from exporters.base import Backend, ExportedModel
 from exporters.tree import tensor_leaves
 from testing.comparison import compare
 from testing.comparison.masks import CACHES
@@ -38,18 +38,22 @@ _FLAGS: Final = frozenset(
 )
 
 
-def drive(run: PartRun, subject: Subject, programs: Mapping[str, ExportedModel]) -> None:
+def drive(
+    run: PartRun, subject: Subject, programs: Mapping[str, ExportedModel], backend: Backend
+) -> None:
     """Drive the programs of a case through a greedy loop; the verdict is in the result of `run`.
 
     Args:
         run: The run of the component.
         subject: The whole model as `parts_of` has left it.
         programs: What was exported and can run, by component.
+        backend: What has exported it.
     """
     case = run.request.case
     run.clock.begin("prepare")
     generation = Generation(subject.model, Prompts(subject.inputs, subject.model), case)
-    stages = generation.stages()
+    with backend.caches_as_traced():
+        stages = generation.stages()
     missing = [name for name in stages if name not in programs]
     if missing:
         run.result.outcome = Outcome.SKIPPED
@@ -64,7 +68,8 @@ def drive(run: PartRun, subject: Subject, programs: Mapping[str, ExportedModel])
     wanting = _wanting(run, loop, eager)
 
     run.clock.begin("run")
-    driven = loop.driven(_Driver(stages, programs).forwards(subject.model))
+    with backend.caches_as_traced():
+        driven = loop.driven(_Driver(stages, programs).forwards(subject.model))
 
     run.clock.begin("compare")
     _judge(run, eager, driven, wanting, _notes(loop))

@@ -91,7 +91,8 @@ class _CaseRun:
         subject = normalise(prepare())
         self.whole.changed_flags = subject.exceptions
         self.whole.files |= model_files(subject.model)
-        return subject, parts_of(subject, self.request.case, self.backend)
+        with self.backend.caches_as_traced():
+            return subject, parts_of(subject, self.request.case, self.backend)
 
     def _component(self, part: Part) -> CaseResult:
         """The result of one component, told as soon as it is known."""
@@ -111,7 +112,7 @@ class _CaseRun:
             from testing import generation
 
             run = self._run_of(generation.GREEDY, subject)
-            run.unless_skipped(lambda: generation.drive(run, subject, self.programs))
+            run.unless_skipped(lambda: generation.drive(run, subject, self.programs, self.backend))
             yield self._told(run)
 
     def _run_of(self, component: str, subject: Subject) -> PartRun:

@@ -42,6 +42,11 @@ _OF_THE_WHOLE: Final = (RuntimeLimitError, BackendUnavailableError, BackendIncom
 
 def run_stages(part: PartRun, subject: Subject, backend: Backend) -> None:
     """Take a part from its prepared subject to the verdict in its result."""
+    with backend.caches_as_traced():
+        _run_stages(part, subject, backend)
+
+
+def _run_stages(part: PartRun, subject: Subject, backend: Backend) -> None:
     dynamic = part.request.case.dynamic
     part.files |= model_files(subject.model)
     trials = plan(subject.inputs, dynamic and backend.chunks_batch)
