@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from exporters.base import Backend
+from exporters.hf.sliding_caches import slides
 from exporters.tree import tensor_leaves
 from testing.cases import ExportCase
 from testing.comparison.masks import CACHES
@@ -77,10 +78,12 @@ class Generation:
         """The stages as the case exports them, on the prompts of the trace or on others.
 
         A step of one token is traced with an axis of size 1, which no trace can leave open, so
-        that dynamic shapes get a step of several.
+        that dynamic shapes get a step of several. A full window of a static cache takes one: the
+        mask that transformers hands on is of the window, and eager attends to a key more.
         """
+        multi_token = self.case.dynamic and not (self.case.static_cache and slides(self.model))
         given = self.prompts.traced() if prompt is None else prompt
-        return stages_of(self.model, given, self.cache_length, multi_token=self.case.dynamic)
+        return stages_of(self.model, given, self.cache_length, multi_token)
 
     def subject_of(self, name: str, module: torch.nn.Module, whole: Subject) -> Subject:
         """A stage: the module that runs in it, and what that receives."""
