@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -37,7 +38,22 @@ from testing.subject import Subject
 __all__ = ["run_stages"]
 
 # They say nothing of a size.
-_OF_THE_WHOLE: Final = (RuntimeLimitError, BackendUnavailableError, BackendIncompatibleError)
+_OF_THE_WHOLE: Final = (BackendUnavailableError, BackendIncompatibleError)
+
+
+@dataclass
+class _Ran:
+    """What came of running a program trial by trial.
+
+    Attributes:
+        outputs: The trials that ran, with eager's run and the program's.
+        refused: Other sizes that the program does not take.
+        limits: What the runtime could not run, each with how messages call the trial.
+    """
+
+    outputs: list[tuple[Trial, Run, Run]] = field(default_factory=list)
+    refused: list[Refusal] = field(default_factory=list)
+    limits: list[tuple[str, RuntimeLimitError]] = field(default_factory=list)
 
 
 def run_stages(part: PartRun, subject: Subject, backend: Backend) -> None:
@@ -66,10 +82,10 @@ def _run_stages(part: PartRun, subject: Subject, backend: Backend) -> None:
         part.end(Outcome.EXPORTED, "Compiled; nothing here can run it.")
 
     part.clock.begin("run")
-    outputs, refused = _run_exported(part, exported, reference)
+    ran = _run_exported(part, exported, reference)
 
     part.clock.begin("compare")
-    _judge(part, subject, reference, outputs, refused, exported)
+    _judge(part, subject, reference, ran, exported)
 
 
 def _export(part: PartRun, subject: Subject, backend: Backend) -> ExportedModel:
@@ -91,14 +107,31 @@ def _export(part: PartRun, subject: Subject, backend: Backend) -> ExportedModel:
     return exported
 
 
-def _run_exported(
-    part: PartRun, exported: ExportedModel, reference: Reference
-) -> tuple[list[tuple[Trial, Run, Run]], list[Refusal]]:
-    """Run the exported model on every trial that eager ran.
+def _run_exported(part: PartRun, exported: ExportedModel, reference: Reference) -> _Ran:
+    """Run the exported model on every trial that eager ran."""
+    programs = _programs(exported, reference)
+    ran = _Ran()
+    for trial, eager in reference.runs:
+        try:
+            ran.outputs.append((trial, eager, part.run(programs[trial.kind], trial)))
+        except _OF_THE_WHOLE:
+            raise
+        except RuntimeLimitError as limit:
+            if not ran.outputs:
+                raise
+            # What did run may be wrong, which no limit excuses.
+            ran.limits.append((trial.label, limit))
+        except Exception as error:
+            if not trial.sizes:
+                raise
+            # Every size is tried, since which of them are refused tells the axis that is frozen.
+            ran.refused.append(Refusal(trial, describe_error(error)))
+        part.trial = None
+    return ran
 
-    Returns:
-        The trials with both runs, and other sizes that the program does not take.
-    """
+
+def _programs(exported: ExportedModel, reference: Reference) -> dict[Kind, ExportedModel]:
+    """The program of each kind of trial; `reference` loses a trial that no program can run."""
     programs = dict.fromkeys(Kind, exported)
     if reference.twin is not None:
         try:
@@ -107,48 +140,38 @@ def _run_exported(
             reference.runs.pop()
             told = readable(str(error))
             reference.notes.append(f"Note: weights are inlined, no others were tried: {told}")
-    ran: list[tuple[Trial, Run, Run]] = []
-    refused: list[Refusal] = []
-    for trial, eager in reference.runs:
-        try:
-            ran.append((trial, eager, part.run(programs[trial.kind], trial)))
-        except _OF_THE_WHOLE:
-            raise
-        except Exception as error:
-            if not trial.sizes:
-                raise
-            # Every size is tried, since which of them are refused tells the axis that is frozen.
-            refused.append(Refusal(trial, describe_error(error)))
-            part.trial = None
-    return ran, refused
+    return programs
 
 
 def _judge(
     part: PartRun,
     subject: Subject,
     reference: Reference,
-    outputs: list[tuple[Trial, Run, Run]],
-    refused: list[Refusal],
+    ran: _Ran,
     exported: ExportedModel,
 ) -> None:
     tolerance = part.terms.tolerance
-    judged = [judge_trial(*output, tolerance, reference.masked) for output in outputs]
+    judged = [judge_trial(*output, tolerance, reference.masked) for output in ran.outputs]
     verdict = judge(
         judged,
         noise=reference.noise,
         reads=exported.baked_reads,
         unchanged=subject.inputs.unchanged,
         exactness_reason=part.terms.exactness_reason,
-        refused=refused,
+        refused=ran.refused,
         traced_sizes=reference.traced_sizes,
-        notes=[*reference.notes, *_told(part), *(f"Note: {n}." for n in exported.notes)],
+        notes=[*reference.notes, *_notes(part, ran), *(f"Note: {n}." for n in exported.notes)],
     )
     part.result.metrics = worst(one.comparison for one in judged)
     part.result.outcome = Outcome.PASSED if verdict.passed else Outcome.FAILED
     part.result.message = verdict.message
-    part.failed_at = "run" if refused else None
+    part.failed_at = "run" if ran.refused else None
+    if verdict.passed and ran.limits:
+        part.failed_at = "run"
+        raise ran.limits[0][1]
 
 
-def _told(part: PartRun) -> list[str]:
+def _notes(part: PartRun, ran: _Ran) -> list[str]:
     off = part.terms.optimizer_off
-    return [f"Note: the backend's optimizer is off: {off}."] if off else []
+    optimizer = [f"Note: the backend's optimizer is off: {off}."] if off else []
+    return [*optimizer, *(f"Note: not run on {label}: {limit}." for label, limit in ran.limits)]

@@ -143,14 +143,28 @@ def test_a_size_that_eager_refuses_is_no_trial_and_is_told():
     assert "Note: length not tried at 6, which eager refuses: IndexError" in result.message
 
 
-def test_a_limit_of_the_runtime_at_another_size_is_no_frozen_axis():
-    def edit_call(inputs: dict[str, Any]) -> dict[str, Any]:
-        if inputs["src"].shape[1] > 4:
-            raise RuntimeLimitError("resize 0x10")
-        return inputs
+def limited(inputs: dict[str, Any]) -> dict[str, Any]:
+    if inputs["src"].shape[1] > 4:
+        raise RuntimeLimitError("resize 0x10")
+    return inputs
 
-    result = run(layer(), EagerDouble(edit_call=edit_call), length=4)
+
+def test_a_limit_of_the_runtime_at_another_size_is_no_frozen_axis():
+    result = run(layer(), EagerDouble(edit_call=limited), length=4)
     assert (result.outcome, result.reason) == (Outcome.SKIPPED, "runtime limit: resize 0x10")
+    assert result.stage == "run"
+
+
+@pytest.mark.parametrize("batch", [3, 7])
+def test_a_limit_at_one_size_hides_no_wrong_values_at_others(batch):
+    """At the batch of the trace, and at another one."""
+
+    def edit(output: torch.Tensor) -> torch.Tensor:
+        return output + 1 if len(output) == batch else output
+
+    result = run(layer(), EagerDouble(edit=edit, edit_call=limited), length=4)
+    assert (result.outcome, result.stage) == (Outcome.FAILED, "compare")
+    assert "Note: not run on length 6 (inputs `" in result.message
 
 
 def test_static_cases_and_backends_that_chunk_try_no_lengths():
