@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from testing.faults import describe_error
 from testing.pipeline.trials import Kind, Run, Trial
+from testing.results import PROVES_NOTHING
 from testing.subject import Inputs
 
 __all__ = ["BATCH", "Sized", "sized"]
@@ -36,6 +37,8 @@ class Sized:
     @property
     def notes(self) -> Iterator[str]:
         """What of the axes could not be tried, and what of the trace may freeze one."""
+        if not self.runs:
+            yield f"{PROVES_NOTHING}no other size of any axis could be tried."
         for axis, errors in self.refused.items():
             error = next(iter(errors.values())).partition("\n")[0][:_LONGEST]
             yield f"Note: {axis} not tried at {', '.join(errors)}, which eager refuses: {error}"

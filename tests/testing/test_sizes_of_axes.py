@@ -143,6 +143,27 @@ def test_a_size_that_eager_refuses_is_no_trial_and_is_told():
     assert "Note: length not tried at 6, which eager refuses: IndexError" in result.message
 
 
+class OfOneSize(nn.Module):
+    """Takes the batch of the trace alone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.places = nn.Parameter(torch.ones(3, 4, 16))
+
+    def forward(self, src):
+        torch._assert(src.shape == self.places.shape, "another size")
+        return src * self.places
+
+
+@pytest.mark.parametrize("families", [("noise", "ramp"), ()])
+def test_a_dynamic_case_that_could_try_no_other_size_has_nothing_to_show(families):
+    """Where eager refuses them all, and where no input may differ."""
+    inputs = MadeInputs(texts(), families, batch_size=3, axes={"length": 4})
+    result = run_double(OfOneSize(), inputs, EagerDouble(), dynamic=True)
+    assert result.outcome is Outcome.PASSED
+    assert "Proves nothing: no other size of any axis could be tried." in result.message
+
+
 def limited(inputs: dict[str, Any]) -> dict[str, Any]:
     if inputs["src"].shape[1] > 4:
         raise RuntimeLimitError("resize 0x10")
