@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from exporters.base import Backend, ExportedModel
@@ -68,8 +68,10 @@ def drive(
     wanting = _wanting(run, loop, eager)
 
     run.clock.begin("run")
+    driver = _Driver(stages, programs)
     with backend.caches_as_traced():
-        driven = loop.driven(_Driver(stages, programs).forwards(subject.model))
+        driven = loop.driven(driver.forwards(subject.model))
+    wanting += [f"generate never runs the program of {name}" for name in driver.idle]
 
     run.clock.begin("compare")
     _judge(run, eager, driven, wanting, _notes(loop))
@@ -127,10 +129,17 @@ class _Driver:
     Attributes:
         stages: The forwards that were exported.
         programs: The program of each.
+        driven: Those that have run.
     """
 
     stages: Mapping[str, Stage]
     programs: Mapping[str, ExportedModel]
+    driven: set[str] = field(default_factory=set)
+
+    @property
+    def idle(self) -> list[str]:
+        """Stages whose program has not run: what the model itself gave there proves nothing."""
+        return [name for name in self.stages if name not in self.driven]
 
     def forwards(self, model: Any) -> Forwards:
         """What answers in place of the forwards of `model`."""
@@ -156,6 +165,7 @@ class _Driver:
                 f"generate hands {', '.join(sorted(given))} to {name}, which was traced with "
                 f"{', '.join(sorted(expected))}"
             )
+        self.driven.add(name)
         flags = {n: traced[n] for n in traced if n in _FLAGS}
         return self.programs[name]({n: {**given, **flags}.get(n) for n in traced})
 

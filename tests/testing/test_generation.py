@@ -6,6 +6,7 @@ The models are transformers' own, tiny and random; what stands for an exported p
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -146,6 +147,13 @@ class TestLoop:
             "decode": PASSED,
             "greedy": PASSED,
         }
+
+    def test_a_program_that_is_never_run_is_no_pass(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """As where `generate` goes past the module whose program should answer."""
+        monkeypatch.setattr("testing.generation.loop.answering", lambda *_: nullcontext())
+        greedy = parts(run("T5ForConditionalGeneration"))["greedy"]
+        assert greedy.outcome is FAILED
+        assert "generate never runs the program of encoder" in (greedy.message or "")
 
     def test_a_wrong_encoder_fails(self) -> None:
         def spoil(output: Any) -> Any:
