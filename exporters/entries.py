@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -138,12 +138,21 @@ def _names(
     for other in others.values():
         if other.test_prefix == prefix:
             yield f"test_prefix {prefix!r} is that of the backend {other.name!r}"
-    if any(map(_is_taken(others), getattr(cls, "runtimes", ()))):
-        yield f"a runtime of {cls.runtimes} is called like a backend, or as scopes call a thing"
+    for other in others.values():
+        if entry.name in _runtimes(other):
+            yield f"a runtime or delegate of the backend {other.name!r} is called so"
+    runtimes = _runtimes(cls)
+    if any(word in RESERVED or word in others or word == entry.name for word in runtimes):
+        told = tuple(runtimes)
+        yield f"a runtime of {told} is called like a backend, or as scopes call a thing"
 
 
-def _is_taken(others: Mapping[str, Backend]) -> Callable[[str], bool]:
-    return lambda word: word in RESERVED or word in others
+def _runtimes(backend: Backend | type[Backend]) -> list[str]:
+    """Its runtimes and the delegates of its variants, which are facets of scopes alike."""
+    variants = getattr(backend, "variants", ())
+    delegates = (getattr(variant, "delegate", None) for variant in variants)
+    named = [delegate for delegate in delegates if delegate]
+    return list(dict.fromkeys([*getattr(backend, "runtimes", ()), *named]))
 
 
 def _variants(cls: type[Backend]) -> Iterator[str]:

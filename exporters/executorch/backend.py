@@ -13,6 +13,8 @@ from exporters.base import BackendUnavailableError, ExportOptions, Variant
 from exporters.hf import VARIANTS, HfBackend
 
 if TYPE_CHECKING:
+    import torch
+
     from exporters.hf.program import HfModel
 
 __all__ = ["ExecutorchBackend"]
@@ -68,6 +70,17 @@ class ExecutorchBackend(HfBackend):
     def configured(self, options: ExportOptions) -> Mapping[str, Any]:
         """The delegate."""
         return {"backend": options.runtime or "xnnpack"}
+
+    def configured_for(
+        self, model: torch.nn.Module, inputs: Mapping[str, Any], options: ExportOptions
+    ) -> Mapping[str, Any]:
+        """Bounds of dynamic axes."""
+        fields = self.configured(options)
+        if not options.dynamic:
+            return fields
+        from exporters.executorch.bounds import bounded_shapes
+
+        return {**fields, "dynamic_shapes": bounded_shapes(model, inputs)}
 
 
 @cache

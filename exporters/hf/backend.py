@@ -124,9 +124,9 @@ class HfBackend(Backend):
         """Fields of the exporter's configuration besides ``dynamic``."""
 
     def configured_for(
-        self, inputs: Mapping[str, Any], options: ExportOptions
+        self, model: torch.nn.Module, inputs: Mapping[str, Any], options: ExportOptions
     ) -> Mapping[str, Any]:
-        """Fields of the configuration, where they depend on the prepared inputs."""
+        """Fields of the configuration, where they depend on the model or its prepared inputs."""
         return self.configured(options)
 
     def runner_arguments(self) -> Mapping[str, Any]:
@@ -177,7 +177,7 @@ class HfBackend(Backend):
 
         traced = HfInputs(model, inputs)
         exporter = exporter_of(self.export_format)
-        fields = self.configured_for(traced.prepared, options)
+        fields = self.configured_for(model, traced.prepared, options)
         exported = exporter.export(model, traced.for_trace(), options.dynamic, fields)
         self.load(exported)
         program = self.loaded(exported, HfModel(exported, traced))

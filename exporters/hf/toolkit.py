@@ -10,7 +10,14 @@ from typing import Any, Final
 
 from exporters.base import BackendIncompatibleError
 
-__all__ = ["Exporter", "exporter_of", "leaf_tensors", "look_up_patches", "prepare"]
+__all__ = [
+    "Exporter",
+    "auto_dynamic_shapes",
+    "exporter_of",
+    "leaf_tensors",
+    "look_up_patches",
+    "prepare",
+]
 
 _UTILS: Final = "transformers.exporters.utils"
 
@@ -67,6 +74,15 @@ def look_up_patches(*export_formats: str) -> None:
         for export_format in export_formats:
             with apply_patches(export_format):
                 pass
+
+
+def auto_dynamic_shapes(model: Any, inputs: Mapping[str, Any]) -> Any:
+    """Every axis of every tensor as dynamic, in the tree that torch.export takes with `inputs`."""
+    with _expected("get_auto_dynamic_shapes"):
+        dynamo: Any = import_module("transformers.exporters.exporter_dynamo")
+        get_auto_dynamic_shapes = dynamo.get_auto_dynamic_shapes
+        dynamo.register_cache_pytrees_for_model(model)
+    return get_auto_dynamic_shapes(dict(inputs))
 
 
 def prepare(model: Any, inputs: MutableMapping[str, Any]) -> tuple[Any, dict[str, Any]]:

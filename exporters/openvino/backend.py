@@ -39,7 +39,7 @@ class OpenVinoBackend(HfBackend):
         return {}
 
     def configured_for(
-        self, inputs: Mapping[str, Any], options: ExportOptions
+        self, model: torch.nn.Module, inputs: Mapping[str, Any], options: ExportOptions
     ) -> Mapping[str, Any]:
         """Caches as states, but where folding would fix a part of them.
 

@@ -63,8 +63,16 @@ class TakenRuntime(GoodBackend):
     runtimes = ("static",)
 
 
+class TakenDelegate(GoodBackend):
+    variants = (Variant(dynamic=False, delegate="onnx"),)
+
+
 class NamedStatic(GoodBackend):
     name = "static"
+
+
+class NamedXnnpack(GoodBackend):
+    name = "xnnpack"
 
 
 class Abstract(Backend):
@@ -107,6 +115,8 @@ class TestRegister:
             ("good", NoVariants, "variants is a tuple of exporters.base.Variant, at least one"),
             ("good", TwiceTheSame, "two of its variants are the same"),
             ("good", TakenRuntime, "a runtime of ('static',) is called like a backend"),
+            ("good", TakenDelegate, "a runtime of ('onnx',) is called like a backend"),
+            ("xnnpack", NamedXnnpack, "a runtime or delegate of the backend 'executorch'"),
             ("good", Abstract, "it does not define export, resolve_runtime, tolerance"),
             ("good", RaisesWhenMade, "OSError: no license"),
             ("good", "no.such.module:X", "ModuleNotFoundError: No module named 'no'"),

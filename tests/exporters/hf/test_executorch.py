@@ -318,3 +318,36 @@ class TestPrograms:
         program = ExecutorchBackend().export(Polar().eval(), given, options)
         with pytest.raises(RuntimeLimitError, match=r"no kernel of aten::polar.out \(0x14\)"):
             program(given)
+
+
+@needs_executorch
+def test_each_axis_has_a_bound_that_its_own_tensor_gives() -> None:
+    from transformers import DynamicCache
+
+    from exporters.executorch.bounds import bounded_shapes
+
+    cache = DynamicCache()
+    cache.update(torch.ones(3, 5, 7, 2), torch.ones(3, 5, 7, 4), 0)
+    inputs = {"ids": torch.ones(3, 9), "flag": True, "scale": torch.tensor(2.0), "cache": cache}
+    shapes = bounded_shapes(nn.Linear(2, 2), inputs)
+    bounds = {
+        "ids": [axis.max for axis in shapes["ids"].values()],
+        "cache": [[axis.max for axis in axes.values()] for axes in shapes["cache"]],
+    }
+    assert bounds == {"ids": [24, 72], "cache": [[24, 40, 56, 16], [24, 40, 56, 32]]}
+    assert (shapes["flag"], shapes["scale"]) == (None, {})
+
+
+class Widening(nn.Module):
+    """It makes three thousand numbers of each row."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x[:, :, None, None].expand(-1, -1, 64, 64).clone() * 2
+
+
+@needs_executorch
+def test_a_dynamic_program_plans_little_memory() -> None:
+    backend = ExecutorchBackend()
+    program = backend.export(Widening(), {"x": torch.ones(2, 3)}, ExportOptions(dynamic=True))
+    planned = program.exported.program.executorch_program.execution_plan[0].non_const_buffer_sizes
+    assert sum(planned) < 30e6
