@@ -141,10 +141,9 @@ def _names(
     for other in others.values():
         if entry.name in _runtimes(other):
             yield f"a runtime or delegate of the backend {other.name!r} is called so"
-    runtimes = _runtimes(cls)
-    if any(word in RESERVED or word in others or word == entry.name for word in runtimes):
-        told = tuple(runtimes)
-        yield f"a runtime of {told} is called like a backend, or as scopes call a thing"
+    for word in _runtimes(cls):
+        if word in RESERVED or word in others or word == entry.name:
+            yield f"its runtime {word!r} is called like a backend, or as scopes call a thing"
 
 
 def _runtimes(backend: Backend | type[Backend]) -> list[str]:
