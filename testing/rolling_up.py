@@ -26,14 +26,14 @@ _FROM_WORST: Final = (
 def rolled_up(whole: CaseResult, components: Sequence[CaseResult]) -> CaseResult:
     """The result of a case from those of its components.
 
-    It has the worst outcome. It passes only where at least one component passed, and what did not
-    run beside that is told in its message.
+    It has the worst outcome. It passes only where at least one component passed and none met a
+    limit of its runtime; what did not run beside that is told in its message.
 
     Args:
         whole: What is known of the case itself: its preparation.
         components: Its components in their order; not empty.
     """
-    decisive = min(components, key=lambda part: _FROM_WORST.index(part.outcome))
+    decisive = min(components, key=_rank)
     return replace(
         whole,
         outcome=decisive.outcome,
@@ -56,6 +56,12 @@ def rolled_up(whole: CaseResult, components: Sequence[CaseResult]) -> CaseResult
         peak_rss_mb=max((p.peak_rss_mb or 0.0 for p in components), default=0.0) or None,
         components=list(components),
     )
+
+
+def _rank(part: CaseResult) -> tuple[int, bool]:
+    """The lower, the more it decides; a limit does more than a pass and less than a failure."""
+    outcome = Outcome.PASSED if part.is_runtime_limit else part.outcome
+    return _FROM_WORST.index(outcome), not part.is_runtime_limit
 
 
 def _message(whole: CaseResult, components: Sequence[CaseResult]) -> str:

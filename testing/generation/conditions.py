@@ -34,6 +34,8 @@ def _repetitions(generated: Generated) -> Iterator[str]:
 
 
 def _equal_rows(generated: Generated) -> Iterator[str]:
+    if generated.tokens.shape[1] < NEW_TOKENS:
+        return
     rows = generated.tokens.tolist()
     if len(rows) > 1 and all(row == rows[0] for row in rows):
         yield f"every prompt is continued with {rows[0]}"

@@ -76,9 +76,15 @@ def _decomposed(
     utils: Any = import_module("transformers.exporters.utils")
     config = greedy_config(model, cache_length, NEW_TOKENS)
     # They write onto the model that generates.
-    found: dict[str, tuple[torch.nn.Module, dict[str, Any]]] = utils.decompose_for_generation(
-        copy.copy(model), copy_inputs(prompt), config, multi_token
-    )
+    found: dict[str, tuple[torch.nn.Module, dict[str, Any]]]
+    try:
+        found = utils.decompose_for_generation(
+            copy.copy(model), copy_inputs(prompt), config, multi_token
+        )
+    except RuntimeError:
+        # It is told there where generate runs another model's forward.
+        _recorded(model, prompt, cache_length)
+        raise
     whole = (PREFILL, DECODE)
     return {
         name: Stage(model if name in whole else module, inputs)

@@ -63,6 +63,8 @@ def sized(inputs: Inputs, run: Callable[[Trial], Run]) -> Sized:
     found = Sized(traced={BATCH: inputs.batch_size, **inputs.axes})
     for sizes, family in zip(_alone(found.traced), cycle(inputs.families)):
         _try(found, inputs, sizes, family, run)
+    for axis in _untried(found) if inputs.families else ():
+        _try(found, inputs, {axis: 2 * found.traced[axis]}, inputs.families[0], run)
     together = _together(found)
     if len(together) > 1:
         _try(found, inputs, together, inputs.families[-1], run)
@@ -82,6 +84,11 @@ def _batches(size: int) -> list[int]:
 def _lengths(size: int) -> list[int]:
     step = max(1, size // 4)
     return [length for length in (size - step, size + step + 1) if length > 1]
+
+
+def _untried(found: Sized) -> list[str]:
+    """Axes of which eager took no size; where patches are cut it may take a multiple."""
+    return [axis for axis in found.traced if axis != BATCH and axis not in _together(found)]
 
 
 def _together(found: Sized) -> dict[str, int]:

@@ -112,7 +112,8 @@ def _order(result: CaseResult, names: Names) -> tuple[str, str, str, str]:
 
 def _parts(results: Results, components: Components, names: Names) -> Iterator[RenderableType]:
     """The pieces from the longest to what is read first, which the terminal shows last."""
-    reached = {names[r.case_id] for r in results if r.outcome is not Outcome.SKIPPED}
+    ran = [r for r in results if r.outcome is not Outcome.SKIPPED or r.is_runtime_limit]
+    reached = {names[r.case_id] for r in ran}
     if reached:
         shown = [r for r in results if names[r.case_id] in reached]
         yield _case_table(shown, components, names)

@@ -164,6 +164,23 @@ def test_a_dynamic_case_that_could_try_no_other_size_has_nothing_to_show(familie
     assert "Proves nothing: no other size of any axis could be tried." in result.message
 
 
+class OfWholePatches(nn.Module):
+    """Cuts its length into patches of four."""
+
+    def forward(self, src):
+        return src.unflatten(1, (-1, 4)) * 2
+
+
+def test_an_axis_that_takes_multiples_alone_is_tried_at_twice_its_size():
+    def frozen(inputs: dict[str, Any]) -> dict[str, Any]:
+        torch._assert(inputs["src"].shape[1] == 4, "a constant of the program")
+        return inputs
+
+    result = run(OfWholePatches(), EagerDouble(edit_call=frozen), length=4)
+    assert result.outcome is Outcome.FAILED
+    assert "the axis `length`: right at 4, wrong at 8." in result.message
+
+
 def limited(inputs: dict[str, Any]) -> dict[str, Any]:
     if inputs["src"].shape[1] > 4:
         raise RuntimeLimitError("resize 0x10")
