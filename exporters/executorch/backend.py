@@ -27,7 +27,7 @@ _INSTALL: Final = {
 
 
 class ExecutorchBackend(HfBackend):
-    """transformers' ExecutorchExporter."""
+    """transformers' ExecutorchExporter, with the bounds of `bounds` on its dynamic axes."""
 
     name = "executorch"
     test_prefix = "executorch"
