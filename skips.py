@@ -60,6 +60,12 @@ EXPORT_SKIPS: dict[str, dict[str, str | Skip]] = {
             "(-3 + input_values.size()[1] // 80) // 2) // 2)) != 0. 3 and 5 are right."
         ),
     },
+    "executorch.dynamic": {
+        "SwinModel": Skip(
+            "Its export was not done after 778 s on one core; that of static shapes passes.",
+            kind="slow",
+        ),
+    },
     "neuron": {
         "DetaForObjectDetection": (
             "torchvision::nms reads its operand while tracing (modeling_deta.py:1743): (5000, 4) "
