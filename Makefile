@@ -59,7 +59,10 @@ export PIP_ROOT_USER_ACTION := ignore
 # the generation of 25: all of them would take days.
 MODELS_neuron := --backend neuron
 MODELS_neuron5 := $(MODELS_neuron)
-MODELS_export := @tests/models/export_sweep.args
+SWEEP_export := tests/models/export_sweep.args
+# Options of one name add up: what ARGS names would be run beside the whole list.
+MODELS_export := $(if $(findstring --model-class,$(ARGS)),\
+  $(shell grep '^--backend=' $(SWEEP_export)),@$(SWEEP_export))
 
 # With JUDGED_LATER=1 failures do not fail it: `report --against` tells which of them are new.
 models: install

@@ -83,3 +83,19 @@ def test_named_environment_with_torch_neuronx_is_pinned_too(tmp_path: Path) -> N
     active = environment(tmp_path / "active", None)
     named = environment(tmp_path / "named", "2.9.0.2.15.32035")
     assert pins(make("test", f"VENV={named}", active=active))
+
+
+@pytest.mark.parametrize("named", ["--model-class=ViTModel", "--model-class ViTModel"])
+def test_a_named_class_takes_the_place_of_the_sweeps_list(tmp_path: Path, named: str) -> None:
+    active = environment(tmp_path / "active", None)
+    printed = make("models", "ENV=export", f"ARGS={named} -k static", active=active)
+    (line,) = re.findall(r"^\S+ -m pytest tests/models .*", printed, re.MULTILINE)
+    assert "@" not in line
+    assert re.findall(r"--backend=(\w+)", line) == ["dynamo", "onnx", "openvino", "executorch"]
+    assert f"{named} -k static" in printed
+
+
+def test_without_a_named_class_the_sweep_has_its_list(tmp_path: Path) -> None:
+    active = environment(tmp_path / "active", None)
+    printed = make("models", "ENV=export", "ARGS=--shard 1/10", active=active)
+    assert "--slow @tests/models/export_sweep.args -n" in printed
