@@ -119,6 +119,8 @@ def _parts(results: Results, components: Components, names: Names) -> Iterator[R
         yield _case_table(shown, components, names)
     limits = [row for r in results for row in _rows(r, components) if row.is_runtime_limit]
     yield from _listed("limits of a runtime, no pass", limits, skip_text, names)
+    skipped_parts = _skipped_parts(results, components)
+    yield from _listed("skipped in part", skipped_parts, skip_text, names)
     for title, listed, said in _lists(results):
         yield from _listed(title, listed, said, names)
     yield from map(Text, counts(results))
@@ -136,6 +138,13 @@ def _lists(results: Results) -> Iterator[tuple[str, Results, Said]]:
     yield "skipped", skipped, skip_text
     yield "flaky", [result for result in results if result.is_flaky], _flaky
     yield "passed, which proves nothing", _proving_nothing(results), _why_nothing
+
+
+def _skipped_parts(results: Results, components: Components) -> Results:
+    """What was left out of cases that ran otherwise; their own outcome does not tell of it."""
+    ran = [result for result in results if result.outcome is not Outcome.SKIPPED]
+    skipped = _of([row for result in ran for row in _rows(result, components)], Outcome.SKIPPED)
+    return [row for row in skipped if not row.is_runtime_limit]
 
 
 def _rows(result: CaseResult, components: Components) -> Results:

@@ -164,6 +164,18 @@ def test_the_summary_counts_cases_shows_components_and_lists_limits(
     ]
 
 
+def test_the_summary_says_why_a_part_of_a_case_that_passed_is_skipped(
+    pair: Callable[..., CaseResult],
+) -> None:
+    skip = Terms(Tolerance(1e-4, 1e-4), skip=("double", "its head is known"))
+    result = pair(EagerDouble(), components={"head": skip})
+    assert result.outcome is Outcome.PASSED
+    lines = summarize([*result.components, replace(result, components=[])]).splitlines()
+    place = lines.index("skipped in part (1)")
+    assert "Pair · head [double static]" in lines[place + 1]
+    assert "its head is known" in lines[place + 1]
+
+
 # Terms
 
 
