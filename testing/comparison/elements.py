@@ -106,11 +106,12 @@ def _compared_positions(leaf: torch.Tensor, mask: torch.Tensor | None) -> torch.
 def _exact(left: torch.Tensor, right: torch.Tensor, positions: torch.Tensor) -> Elements:
     """Elements of an integer or bool leaf, compared in their own dtype.
 
-    Differences are floats for the figures only: above 2**53 two integers can share one float64,
-    and then differ by at least one.
+    Above 2**53 two integers can share one float64, so differences are those of integers, unless
+    they are so large that int64 would not hold them.
     """
     eager, exported = left.double(), right.double()
-    difference = torch.where(left != right, (eager - exported).abs().clamp(min=1.0), 0.0)
+    rounded, whole = (eager - exported).abs(), (left.long() - right.long()).abs()
+    difference = torch.where(rounded < 2.0**62, whole.double(), rounded)
     nothing = torch.zeros_like(difference)
     return Elements(eager, exported, difference, nothing, nothing.bool(), positions)
 

@@ -29,7 +29,7 @@ def describe_tie(
     """
     if not _are_indices(eager):
         return None
-    beside = {p: leaf for p, leaf in agreeing.items() if leaf.shape == eager.shape}
+    beside = {p: leaf for p, leaf in agreeing.items() if _may_be_pointed_at(leaf, eager)}
     for name, source in [*sources.items(), *agreeing.items()]:
         for axis in _axes(source, eager):
             if _gathers_alike(source, axis, eager, exported, beside):
@@ -45,6 +45,11 @@ def describe_tie(
 
 def _are_indices(leaf: Any) -> bool:
     return isinstance(leaf, torch.Tensor) and leaf.dtype in (torch.int64, torch.int32)
+
+
+def _may_be_pointed_at(leaf: torch.Tensor, indices: torch.Tensor) -> bool:
+    """Whether a leaf may be the values beside indices; two bools repeat wherever they stand."""
+    return leaf.shape == indices.shape and leaf.dtype != torch.bool
 
 
 def _axes(source: Any, indices: torch.Tensor) -> Iterator[int | None]:

@@ -168,14 +168,22 @@ def test_named_tuples_are_compared_by_field():
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [(2**40, 2**40 + 1), (2**62, 2**62 + 1), (-(2**63), 2**63 - 1)]
+    ("one", "other"),
+    [
+        (2**40, 2**40 + 1),
+        (2**55 + 8, 2**55 + 3),
+        (2**62, 2**62 + 1),
+        (-(2**62), 2**62),
+        (-(2**63), 2**63 - 1),
+    ],
 )
 def test_large_integers_are_compared_exactly_b47(one, other):
     eager, exported = torch.tensor([0, one]), torch.tensor([0, other])
     loose = Tolerance(atol=1e30, rtol=1e30, mismatch=1.0)
     failure = only_failure(eager, exported, loose)
     assert f"differs at [1]: {other} where eager has {one}" in failure
-    assert compare(eager, exported, loose).metrics["output"].max_abs >= 1
+    apart = compare(eager, exported, loose).metrics["output"].max_abs
+    assert apart == float(abs(other - one))
 
 
 def test_bools_are_compared_exactly():
@@ -220,6 +228,12 @@ def test_equal_values_beside_show_a_tie_where_the_source_is_unknown_b08():
     assert "a tie: `0` agrees and holds equal values there" in failure
     exported = torch.tensor([[1, 0, 22, 9]])
     assert "may be a tie" in only_failure((scores, eager), (scores.clone(), exported))
+
+
+def test_bools_beside_are_no_values_that_an_index_points_at_b08():
+    odd = torch.tensor([[True, False, True, False]])
+    eager = torch.tensor([[2**40, 2**41, 2**42, 2**43]])
+    assert "tie" not in only_failure((odd, eager), (odd.clone(), eager % 2**31))
 
 
 def test_integer_source_explains_a_tie_only_with_the_values_beside_b08():
