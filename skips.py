@@ -401,6 +401,14 @@ EXPORT_SKIPS: dict[str, dict[str, str | Skip]] = {
             "divided by sqrt(1e-5): `patch_input` is -9.4e-06 where eager has 0."
         ),
     },
+    "onnx.generate.static-cache.dynamic": {
+        "MistralForCausalLM": Skip(
+            "With a full window the last position of keys and values is wrong in every layer: "
+            "`cache.layers.0.keys` differs at [0, 1, 7, 11]: 1.19 where eager has -0.93 (64 of "
+            "512 elements), with the optimizer and without. Static shapes are right.",
+            component="decode",
+        ),
+    },
     "openvino.dynamic": {
         "DepthAnythingForDepthEstimation": "Same as `Dinov2Model`.",
         "Dinov2Model": (
