@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from exporters.base import BackendUnavailableError, ExportOptions, Variant
-from exporters.hf import VARIANTS, HfBackend
+from exporters.hf import INSTALL, VARIANTS, HfBackend
 
 if TYPE_CHECKING:
     import torch
@@ -21,8 +21,8 @@ __all__ = ["ExecutorchBackend"]
 
 _REGISTERED_AS: Final = {"xnnpack": "XnnpackBackend", "mlx": "MLXBackend"}
 _INSTALL: Final = {
-    "xnnpack": "pip install 'export-harness[export]'",
-    "mlx": "pip install 'export-harness[export]' on macOS with Apple silicon",
+    "xnnpack": INSTALL,
+    "mlx": f"{INSTALL}, on macOS with Apple silicon",
 }
 
 

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 
 __all__ = ["INSTALL", "VARIANTS", "HfBackend", "has_exporters"]
 
-INSTALL: Final = "pip install 'export-harness[export]'"
+INSTALL: Final = (
+    "make install ENV=export, or pip install 'export-harness[export]' in an environment of its own"
+)
 VARIANTS: Final = (
     Variant(dynamic=False),
     Variant(dynamic=True),

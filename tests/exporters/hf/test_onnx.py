@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 torch = pytest.importorskip("torch")
-INSTALL = "pip install 'export-harness[export]'"
+INSTALL = "make install ENV=export"
 onnx = pytest.importorskip("onnx", reason=f"needs: {INSTALL}")
 pytest.importorskip("onnxruntime", reason=f"needs: {INSTALL}")
 

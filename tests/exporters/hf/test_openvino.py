@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 torch = pytest.importorskip("torch")
-INSTALL = "pip install 'export-harness[export]'"
+INSTALL = "make install ENV=export"
 pytest.importorskip("openvino", reason=f"needs: {INSTALL}")
 transformers = pytest.importorskip("transformers")
 

@@ -27,7 +27,7 @@ def backend(request: pytest.FixtureRequest) -> HfBackend:
     found = get_backend(request.param)
     assert isinstance(found, HfBackend)
     for package in found.packages:
-        pytest.importorskip(package, reason="needs: pip install 'export-harness[export]'")
+        pytest.importorskip(package, reason="needs: make install ENV=export")
     return found
 
 
