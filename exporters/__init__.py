@@ -13,15 +13,16 @@ from typing import Any, Final
 from exporters.base import Backend
 from exporters.entries import BackendEntry, BackendEntryError, declared, load
 
-__all__ = ["BACKENDS", "BROKEN", "get_backend", "place_of", "register"]
+__all__ = ["BACKENDS", "BROKEN", "OWN", "get_backend", "place_of", "register"]
 
-_OWN: Final = {
+OWN: Final = {
     "neuron": "exporters.neuron:NeuronBackend",
     "dynamo": "exporters.dynamo:DynamoBackend",
     "onnx": "exporters.onnx:OnnxBackend",
     "openvino": "exporters.openvino:OpenVinoBackend",
     "executorch": "exporters.executorch:ExecutorchBackend",
 }
+"""The backends here, of which ``skips.py`` speaks whichever others there are."""
 
 BACKENDS: dict[str, str]
 """Each backend's name and where its class is: those here, those of entry points, registered ones.
@@ -32,7 +33,7 @@ Entry points are read when it is first asked for.
 BROKEN: dict[str, BackendEntryError]
 """Backends of entry points that cannot be used, by name, and why; the others do without them."""
 
-_backends: Final = dict(_OWN)
+_backends: Final = dict(OWN)
 _broken: Final[dict[str, BackendEntryError]] = {}
 # Emptied before what it gives is imported, since that may ask for the backends in turn.
 _unread: Final = [declared]

@@ -9,7 +9,7 @@ from functools import cache
 from itertools import combinations
 from types import MappingProxyType
 
-from exporters import BACKENDS, get_backend
+from exporters import BACKENDS, OWN, get_backend
 from testing.cases import ExportCase
 
 __all__ = [
@@ -221,7 +221,7 @@ def _subsets(narrowest: Scope, exactness: bool) -> tuple[Scope, ...]:
 
 @cache
 def _vocabulary(backends: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
-    table = {name: "backend" for name in _runtimes(backends)}
+    table = {name: "backend" for name in (*OWN, *_runtimes(backends))}
     table |= {name: "runtime" for names in _runtimes(backends).values() for name in names}
     table |= {facet: group for group, facets in _FIXED_FACETS.items() for facet in facets}
     return MappingProxyType(table)
