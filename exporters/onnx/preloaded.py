@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import onnxscript  # noqa: F401
+import torch.onnx._internal.exporter._core  # noqa: F401
 
 import exporters.dynamo.preloaded  # noqa: F401
 from exporters.hf import has_exporters
