@@ -12,7 +12,15 @@ from typing import Final
 
 from exporters.base import Backend, ExportError, Variant
 
-__all__ = ["GROUP", "RESERVED", "BackendEntry", "BackendEntryError", "declared", "load"]
+__all__ = [
+    "GROUP",
+    "RESERVED",
+    "BackendEntry",
+    "BackendEntryError",
+    "declared",
+    "load",
+    "runtimes_of",
+]
 
 GROUP: Final = "export_harness.backends"
 """The group of entry points in which a distribution declares its backends."""
@@ -138,15 +146,14 @@ def _names(
     for other in others.values():
         if other.test_prefix == prefix:
             yield f"test_prefix {prefix!r} is that of the backend {other.name!r}"
-    for other in others.values():
-        if entry.name in _runtimes(other):
+        if entry.name in runtimes_of(other):
             yield f"a runtime or delegate of the backend {other.name!r} is called so"
-    for word in _runtimes(cls):
+    for word in runtimes_of(cls):
         if word in RESERVED or word in others or word == entry.name:
             yield f"its runtime {word!r} is called like a backend, or as scopes call a thing"
 
 
-def _runtimes(backend: Backend | type[Backend]) -> list[str]:
+def runtimes_of(backend: Backend | type[Backend]) -> list[str]:
     """Its runtimes and the delegates of its variants, which are facets of scopes alike."""
     variants = getattr(backend, "variants", ())
     delegates = (getattr(variant, "delegate", None) for variant in variants)

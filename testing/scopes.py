@@ -10,6 +10,7 @@ from itertools import combinations
 from types import MappingProxyType
 
 from exporters import BACKENDS, OWN, get_backend
+from exporters.entries import runtimes_of
 from testing.cases import ExportCase
 
 __all__ = [
@@ -230,12 +231,7 @@ def _vocabulary(backends: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
 @cache
 def _runtimes(backends: tuple[tuple[str, str], ...]) -> Mapping[str, tuple[str, ...]]:
     """Each backend and its runtimes and delegates, as it declares them."""
-    found: dict[str, tuple[str, ...]] = {}
-    for name, _ in backends:
-        backend = get_backend(name)
-        delegates = [v.delegate for v in backend.variants if v.delegate]
-        found[name] = tuple(dict.fromkeys([*backend.runtimes, *delegates]))
-    return MappingProxyType(found)
+    return MappingProxyType({n: tuple(runtimes_of(get_backend(n))) for n, _ in backends})
 
 
 def _owners(runtime: str) -> frozenset[str]:

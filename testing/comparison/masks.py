@@ -11,13 +11,22 @@ import torch
 from exporters.tree import substitute, tensor_leaves
 from testing.subject import Inputs
 
-__all__ = ["CACHES", "MaskedLeaves", "comparison_masks", "find_mask", "find_masked_leaves"]
+__all__ = [
+    "CACHES",
+    "KEYS_OF_HEADS",
+    "MaskedLeaves",
+    "comparison_masks",
+    "find_mask",
+    "find_masked_leaves",
+    "in_cache",
+]
 
 CACHES: Final = ("cache", "past_key_values", "cache_params")
 """What releases of transformers call a cache, among inputs and outputs."""
 
 _MASKS: Final = ("attention_mask", "pixel_attention_mask")
-_KEYS_OF_HEADS: Final = 4
+KEYS_OF_HEADS: Final = 4
+"""Axes of what a cache keeps of attention: batch, heads, positions, features."""
 
 
 @dataclass(frozen=True)
@@ -126,12 +135,17 @@ def _along(output: Any, shape: torch.Size) -> frozenset[str]:
 
 
 def _batch_and_positions(path: str, leaf: torch.Tensor) -> torch.Size:
-    return leaf.shape[:1] + leaf.shape[(axis := _position_axis(path, leaf)) : axis + 1]
+    axis = _position_axis(path, leaf)
+    return leaf.shape[:1] + leaf.shape[axis : axis + 1]
 
 
 def _position_axis(path: str, leaf: torch.Tensor) -> int:
-    is_cache = path.partition(".")[0] in CACHES and leaf.ndim == _KEYS_OF_HEADS
-    return 2 if is_cache else 1
+    return 2 if in_cache(path) and leaf.ndim == KEYS_OF_HEADS else 1
+
+
+def in_cache(path: str) -> bool:
+    """Whether a leaf of inputs or outputs is of a cache."""
+    return path.partition(".")[0] in CACHES
 
 
 def _resized(inputs: dict[str, Any], mask_name: str) -> dict[str, Any]:

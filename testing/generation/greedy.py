@@ -9,7 +9,7 @@ from typing import Any, Final
 from exporters.base import Backend, ExportedModel
 from exporters.tree import tensor_leaves
 from testing.comparison import compare
-from testing.comparison.masks import CACHES
+from testing.comparison.masks import in_cache
 from testing.generation.conditions import shortcomings
 from testing.generation.errors import LoopError
 from testing.generation.loop import Forwards, Generated, Loop
@@ -116,8 +116,7 @@ def zeroed_past(model: Any, part: str = "") -> Forwards:
 
 def _zero(inputs: Mapping[str, Any], part: str) -> None:
     for name, leaf in tensor_leaves(dict(inputs)).items():
-        root = name.partition(".")[0]
-        is_past = root in CACHES and part in name
+        is_past = in_cache(name) and part in name
         if is_past and leaf.is_floating_point():
             leaf.zero_()
 

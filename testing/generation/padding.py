@@ -8,16 +8,14 @@ them; the mask of a static cache has four, and the cache itself more positions t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 import torch
 
 from exporters.tree import tensor_leaves
-from testing.comparison.masks import CACHES
+from testing.comparison.masks import KEYS_OF_HEADS, in_cache
 
 __all__ = ["read_positions"]
-
-_KEYS_OF_HEADS: Final = 4
 
 
 def read_positions(output: Any, inputs: Mapping[str, Any]) -> dict[str, torch.Tensor]:
@@ -55,10 +53,10 @@ def _attending(mask: torch.Tensor) -> torch.Tensor:
 
 def _mask(path: str, leaf: torch.Tensor, real: torch.Tensor) -> torch.Tensor | None:
     batch, length = real.shape
-    if path.partition(".")[0] not in CACHES:
+    if not in_cache(path):
         return real if leaf.shape[:2] == real.shape else None
     # A cache that slides may hold fewer positions, and which ones is its own affair.
-    if leaf.ndim != _KEYS_OF_HEADS or leaf.shape[0] != batch or leaf.shape[2] < length:
+    if leaf.ndim != KEYS_OF_HEADS or leaf.shape[0] != batch or leaf.shape[2] < length:
         return None
     read = torch.ones(leaf.shape[:3], dtype=torch.bool)
     read[:, :, :length] = real.unsqueeze(1)
